@@ -1,0 +1,51 @@
+"""sigmastar: learn machines over strings.
+
+``import sigmastar as ss`` costs a few milliseconds; each name below brings in its part of the
+package when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it. Sub-packages that users address by name come last.
+_EXPORTS = {
+    "Alphabet": "sigmastar.corpus.alphabet",
+    "Corpus": "sigmastar.corpus.corpus",
+    "PairCorpus": "sigmastar.corpus.pairs",
+    "WFA": "sigmastar.models.wfa",
+    "PFA": "sigmastar.models.pfa",
+    "HMM": "sigmastar.models.hmm",
+    "load": "sigmastar.loading",
+}
+_SUBPACKAGES = ("inference",)
+
+__all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES]
+
+if TYPE_CHECKING:
+    from sigmastar import inference as inference
+    from sigmastar.corpus.alphabet import Alphabet as Alphabet
+    from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.pairs import PairCorpus as PairCorpus
+    from sigmastar.loading import load as load
+    from sigmastar.models.hmm import HMM as HMM
+    from sigmastar.models.pfa import PFA as PFA
+    from sigmastar.models.wfa import WFA as WFA
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(import_module(_EXPORTS[name]), name)
+    elif name in _SUBPACKAGES:
+        value = import_module(f"sigmastar.{name}")
+    else:
+        raise AttributeError(f"module 'sigmastar' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""What every station uses: errors, array types, parameter rules, randomness, progress."""

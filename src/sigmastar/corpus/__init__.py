@@ -1,0 +1,1 @@
+"""Sequences as arrays: alphabets, corpora, and readers for the formats people have."""

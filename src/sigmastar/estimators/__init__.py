@@ -1,0 +1,1 @@
+"""scikit-learn estimators: thin classes that validate, learn and keep the result."""

@@ -1,0 +1,150 @@
+"""The prefix tree of many sequences, grown level by level.
+
+Nodes are numbered by (depth, symbol): the children reached by one symbol at one depth are
+neighbours, so that a forward pass is one matrix product for each such group. Node 0 is the root,
+the empty prefix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["group_nodes", "grow_trie"]
+
+
+@kernel
+def grow_trie(
+    symbols: SymbolArray,
+    offsets: IndexArray,
+    n_symbols: int,
+    parent: SymbolArray,
+    symbol: SymbolArray,
+    level_starts: IndexArray,
+    ends: SymbolArray,
+) -> tuple[int, int]:
+    """Grow the trie; return the number of nodes and of levels.
+
+    ``parent`` and ``symbol`` (room for one more than there are symbols) receive the nodes,
+    ``level_starts`` (room for the longest length plus two) the first node of each level and the
+    number of nodes, ``ends`` the node at which each sequence ends.
+    """
+    n_sequences = len(offsets) - 1
+    active = np.empty(n_sequences, np.int32)  # sequences that go on at this depth
+    at_node = np.zeros(n_sequences, np.int32)  # where each of them stands
+    n_active = 0
+    for i in range(n_sequences):
+        ends[i] = 0
+        if offsets[i + 1] > offsets[i]:
+            active[n_active] = i
+            n_active += 1
+    parent[0] = -1
+    symbol[0] = -1
+    level_starts[0] = 0
+    level_starts[1] = 1
+    n_nodes = 1
+    level_first = 0  # first node of the level that the active sequences stand on
+    alone = np.zeros(1, np.bool_)  # is a node of that level visited by one sequence only
+    alone[0] = n_active == 1
+    local = np.empty(n_active, np.int32)  # child of each active sequence, in order of discovery
+    depth = 0
+    while n_active > 0:
+        child_parent = np.empty(n_active, np.int32)
+        child_symbol = np.empty(n_active, np.int32)
+        visits = np.zeros(n_active, np.int32)
+        n_shared = 0
+        for i in range(n_active):
+            if not alone[at_node[active[i]] - level_first]:
+                n_shared += 1
+        size = 4
+        while size < 2 * n_shared:
+            size *= 2
+        slot_child = np.full(size, -1, np.int32)  # open addressing over (parent, symbol)
+        n_children = 0
+        for i in range(n_active):
+            sequence = active[i]
+            node = at_node[sequence]
+            code = symbols[offsets[sequence] + depth]
+            child = -1
+            if not alone[node - level_first]:  # a lone sequence can meet no other any more
+                key = np.uint64(np.int64(node) * n_symbols + code)
+                slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+                slot = slot & np.uint64(size - 1)
+                while True:
+                    child = slot_child[slot]
+                    if child < 0:
+                        slot_child[slot] = n_children
+                        break
+                    if child_parent[child] == node and child_symbol[child] == code:
+                        break
+                    slot = (slot + np.uint64(1)) & np.uint64(size - 1)
+            if child < 0:
+                child = n_children
+                child_parent[child] = node
+                child_symbol[child] = code
+                n_children += 1
+            visits[child] += 1
+            local[i] = child
+        rank = rank_by_symbol(child_symbol[:n_children], n_symbols)
+        alone = np.empty(n_children, np.bool_)
+        for child in range(n_children):
+            place = rank[child]
+            parent[n_nodes + place] = child_parent[child]
+            symbol[n_nodes + place] = child_symbol[child]
+            alone[place] = visits[child] == 1
+        depth += 1
+        kept = 0
+        for i in range(n_active):
+            sequence = active[i]
+            node = n_nodes + rank[local[i]]
+            if offsets[sequence + 1] - offsets[sequence] > depth:
+                at_node[sequence] = node
+                active[kept] = sequence
+                kept += 1
+            else:
+                ends[sequence] = node
+        n_active = kept
+        level_first = n_nodes
+        n_nodes += n_children
+        level_starts[depth + 1] = n_nodes
+    return n_nodes, depth + 1
+
+
+@kernel
+def rank_by_symbol(codes: SymbolArray, n_symbols: int) -> SymbolArray:
+    """Return the place of each entry in a stable sort by symbol."""
+    n = len(codes)
+    rank = np.empty(n, np.int32)
+    if n == 1:
+        rank[0] = 0
+    elif 8 * n < n_symbols:  # counting would cost more than sorting these few
+        order = np.argsort(codes, kind="mergesort")
+        for place in range(n):
+            rank[order[place]] = place
+    else:
+        starts = np.zeros(n_symbols + 1, np.int32)
+        for i in range(n):
+            starts[codes[i] + 1] += 1
+        for s in range(n_symbols):
+            starts[s + 1] += starts[s]
+        for i in range(n):
+            rank[i] = starts[codes[i]]
+            starts[codes[i]] += 1
+    return rank
+
+
+@kernel
+def group_nodes(symbol: SymbolArray, level_starts: IndexArray) -> IndexArray:
+    """Return where each run of nodes of one level and one symbol begins, and the node count."""
+    n_nodes = len(symbol)
+    starts = np.empty(n_nodes + 1, np.int64)
+    n_groups = 0
+    for level in range(1, len(level_starts) - 1):
+        for node in range(level_starts[level], level_starts[level + 1]):
+            if node == level_starts[level] or symbol[node] != symbol[node - 1]:
+                starts[n_groups] = node
+                n_groups += 1
+    starts[n_groups] = n_nodes
+    return starts[: n_groups + 1].copy()

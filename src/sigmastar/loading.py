@@ -1,0 +1,45 @@
+"""Read any ``.sigma`` file: the one place that knows every kind of model there is."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+from sigmastar.core.errors import FileFormatError, SigmastarError
+from sigmastar.models.persist import read_stored
+
+__all__ = ["KINDS", "load"]
+
+# Kind as written in the file -> module and class whose ``from_stored`` rebuilds it.
+KINDS = {
+    "WFA": ("sigmastar.models.wfa", "WFA"),
+    "PFA": ("sigmastar.models.pfa", "PFA"),
+    "HMM": ("sigmastar.models.hmm", "HMM"),
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model saved with its ``save`` method.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.sigma`` file. It may come from a stranger: nothing in it is executed.
+
+    Returns
+    -------
+    WFA, PFA, HMM, …
+        The model, validated anew.
+    """
+    stored = read_stored(path)
+    if stored.kind not in KINDS:
+        raise FileFormatError(
+            f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "
+            f"{', '.join(sorted(KINDS))}. Install a newer sigmastar."
+        )
+    module, name = KINDS[stored.kind]
+    try:
+        return getattr(import_module(module), name).from_stored(stored)
+    except SigmastarError as error:
+        raise FileFormatError(f"{os.fspath(path)}: {error}") from error

@@ -1,0 +1,174 @@
+"""The ``.sigma`` file: safetensors with one JSON record of metadata.
+
+Nothing in such a file is ever executed: arrays are plain buffers, the metadata is JSON, and the
+model's own validation has the last word. The record holds the format version, the kind of model,
+its metadata and a SHA-256 of the arrays, so that a damaged file is refused instead of believed.
+A file is written beside its target and moved there: it appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.types import Symbol
+from sigmastar.corpus.alphabet import Alphabet
+
+__all__ = [
+    "Stored",
+    "alphabet_from_json",
+    "alphabet_to_json",
+    "atomic_write",
+    "read_stored",
+    "write_stored",
+]
+
+FORMAT_VERSION = 1
+_RECORD = "sigmastar"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds: the kind of model, named arrays, and JSON metadata."""
+
+    kind: str
+    arrays: dict[str, np.ndarray[Any, Any]]
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a named array, or say that the file lacks it."""
+        if name not in self.arrays:
+            raise FileFormatError(f"the {self.kind} file lacks the array {name!r}.")
+        return self.arrays[name]
+
+
+def write_stored(path: str | os.PathLike[str], stored: Stored) -> None:
+    """Write a model file atomically."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(stored.arrays.items())}
+    record = {
+        "format": FORMAT_VERSION,
+        "kind": stored.kind,
+        "meta": stored.meta,
+        "sha256": _digest(arrays),
+    }
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    atomic_write(path, safetensors.numpy.save(arrays, metadata={_RECORD: text}))
+
+
+def read_stored(path: str | os.PathLike[str]) -> Stored:
+    """Read a model file; anything but a sound one raises :class:`FileFormatError`."""
+    name = os.fspath(path)
+    if not os.path.isfile(name):
+        raise FileFormatError(f"{name}: no such file. Check the path.")
+    try:
+        with safetensors.safe_open(name, framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {key: file.get_tensor(key) for key in sorted(file.keys())}
+    except Exception as error:  # the parser's own errors, of several undocumented types
+        raise FileFormatError(
+            f"{name}: not a sigmastar model file, or a truncated one ({error}). "
+            "Write it again with model.save()."
+        ) from None
+    try:
+        record = json.loads(metadata[_RECORD])
+        version, kind, meta, digest = (record[key] for key in ("format", "kind", "meta", "sha256"))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise FileFormatError(
+            f"{name}: the file has no readable sigmastar record; another program wrote it."
+        ) from None
+    if version != FORMAT_VERSION:
+        raise FileFormatError(
+            f"{name}: format version must be {FORMAT_VERSION}; got {version!r}. "
+            "Install the sigmastar release that wrote it, or a newer one."
+        )
+    if not isinstance(kind, str) or not isinstance(meta, dict):
+        raise FileFormatError(f"{name}: the sigmastar record is malformed.")
+    if digest != _digest(arrays):
+        raise FileFormatError(f"{name}: the arrays do not match their checksum; the file is damaged.")
+    return Stored(kind, arrays, meta)
+
+
+def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write bytes to a temporary file beside the target, then move it there."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        digest.update(np.ascontiguousarray(array).data if array.size else b"")
+    return digest.hexdigest()
+
+
+def alphabet_to_json(alphabet: Alphabet) -> dict[str, Any]:
+    """Describe an alphabet in JSON; symbols may be strings, numbers, None, bytes and tuples of these."""
+    return {
+        "symbols": [_symbol_to_json(symbol) for symbol in alphabet.symbols],
+        "unk": None if alphabet.unk is None else alphabet.index(alphabet.unk),
+    }
+
+
+def alphabet_from_json(value: Any) -> Alphabet:
+    """Rebuild an alphabet from its JSON."""
+    try:
+        symbols = [_symbol_from_json(symbol) for symbol in value["symbols"]]
+        unk = value["unk"]
+        if unk is not None and not (type(unk) is int and 0 <= unk < len(symbols)):
+            raise ValueError("unk")
+        return Alphabet(symbols, unk=None if unk is None else symbols[unk])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise FileFormatError(f"the alphabet of the model file is malformed ({error}).") from None
+
+
+def _symbol_to_json(symbol: Symbol) -> Any:
+    if symbol is None or isinstance(symbol, (str, bool, int)):
+        return symbol
+    if isinstance(symbol, float) and symbol == symbol and abs(symbol) != float("inf"):
+        return symbol
+    if isinstance(symbol, np.generic):
+        return _symbol_to_json(symbol.item())
+    if isinstance(symbol, bytes):
+        return {"bytes": symbol.hex()}
+    if isinstance(symbol, tuple):
+        return {"tuple": [_symbol_to_json(part) for part in symbol]}
+    raise InvalidParameter(
+        f"symbols must be strings, numbers, None, bytes or tuples of these to be saved; "
+        f"got {symbol!r} of type {type(symbol).__name__}. Recode the corpus with str symbols."
+    )
+
+
+def _symbol_from_json(value: Any) -> Symbol:
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        if isinstance(value.get("bytes"), str):
+            return bytes.fromhex(value["bytes"])
+        if isinstance(value.get("tuple"), list):
+            return tuple(_symbol_from_json(part) for part in value["tuple"])
+    raise ValueError(f"a symbol is {str(value)[:40]!r}")
