@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from typing_extensions import Self
+
 
 from sigmastar import inference
 from sigmastar.core.errors import InvalidData
@@ -62,7 +62,7 @@ class AutomatonEstimator(RuledEstimator):
     def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
         """Learn from an encoded corpus; parameters are checked already."""
 
-    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:  # noqa: N803
+    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from sequences.
 
         Parameters
@@ -85,22 +85,22 @@ class AutomatonEstimator(RuledEstimator):
         self.alphabet_ = corpus.alphabet
         return self
 
-    def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:  # noqa: N803
+    def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:
         """Encode sequences with the alphabet learned from."""
         check_is_fitted(self, "model_")
         return as_corpus(X, lengths=lengths, alphabet=self.alphabet_, unknown=self.unknown)
 
-    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:  # noqa: N803
+    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the natural logarithm of each sequence's probability."""
         return inference.log_proba(self.model_, self._encoded(X, lengths))
 
-    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:  # noqa: N803
+    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
         """Return the mean log-probability of a sequence (higher is better)."""
         return float(np.mean(self.log_proba(X, lengths=lengths)))
 
     def predict_next(
         self,
-        X: Sequences,  # noqa: N803
+        X: Sequences,
         k: int = 1,
         *,
         lengths: ArrayLike | None = None,

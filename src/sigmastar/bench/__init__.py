@@ -1,0 +1,1 @@
+"""The experiments behind ``sigmastar bench``: each runs a published protocol and returns rows."""

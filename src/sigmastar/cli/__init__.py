@@ -1,0 +1,1 @@
+"""The ``sigmastar`` command: the only part of the package that prints."""

@@ -1,0 +1,1 @@
+"""Synthetic problems and public data sets."""

@@ -1,0 +1,1 @@
+"""Sequential transducers and their calculus."""

@@ -1,0 +1,1 @@
+"""Learners: pure functions from moments or corpora to models."""

@@ -1,0 +1,1 @@
+"""Statistics that learners consume: counts of n-grams, Hankel blocks, feature moments."""

@@ -1,0 +1,1 @@
+"""Part-of-speech taggers: lexicon, guesser, HMM, compiled transducers."""

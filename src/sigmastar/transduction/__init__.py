@@ -1,0 +1,1 @@
+"""Learning to turn one string into another."""
