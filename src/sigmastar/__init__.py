@@ -20,6 +20,15 @@ _EXPORTS = {
     "PFA": "sigmastar.models.pfa",
     "HMM": "sigmastar.models.hmm",
     "load": "sigmastar.loading",
+    "END": "sigmastar.inference",
+    "likeliest_strings": "sigmastar.inference",
+    "log_prefix_proba": "sigmastar.inference",
+    "log_proba": "sigmastar.inference",
+    "next_distribution": "sigmastar.inference",
+    "posterior": "sigmastar.inference",
+    "predict_next": "sigmastar.inference",
+    "sample": "sigmastar.inference",
+    "viterbi": "sigmastar.inference",
 }
 _SUBPACKAGES = ("inference",)
 
@@ -30,6 +39,15 @@ if TYPE_CHECKING:
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
+    from sigmastar.inference import END as END
+    from sigmastar.inference import likeliest_strings as likeliest_strings
+    from sigmastar.inference import log_prefix_proba as log_prefix_proba
+    from sigmastar.inference import log_proba as log_proba
+    from sigmastar.inference import next_distribution as next_distribution
+    from sigmastar.inference import posterior as posterior
+    from sigmastar.inference import predict_next as predict_next
+    from sigmastar.inference import sample as sample
+    from sigmastar.inference import viterbi as viterbi
     from sigmastar.loading import load as load
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA

@@ -1,4 +1,4 @@
-"""How the command line speaks: tables and bars for people, JSON for machines, errors in one line."""
+"""How the command line speaks: tables and bars for people, JSON for machines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PATIENCE = 2.0  # seconds before a bar appears
 
 
 def emit_json(value: Any) -> None:
-    """Print a value as one JSON document (NumPy values become plain ones, non-finite become null)."""
+    """Print a value as one JSON document; non-finite numbers become null."""
     json.dump(_plain(value), sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 

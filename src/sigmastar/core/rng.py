@@ -11,7 +11,7 @@ from sigmastar.core.errors import InvalidParameter
 __all__ = ["RandomState", "as_generator"]
 
 RandomState: TypeAlias = (
-    None | int | np.integer | np.random.Generator | np.random.RandomState | np.random.SeedSequence
+    int | np.integer | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 )
 
 

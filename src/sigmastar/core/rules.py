@@ -49,7 +49,10 @@ class Integer:
         """Tell whether the value keeps the rule."""
         if not isinstance(value, numbers.Integral) or isinstance(value, bool):
             return False
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        number = int(value)
+        return (self.low is None or number >= self.low) and (
+            self.high is None or number <= self.high
+        )
 
     def describe(self) -> str:
         """Say the rule in words."""

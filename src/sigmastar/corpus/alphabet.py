@@ -55,7 +55,7 @@ class Alphabet:
         try:
             self._codes: dict[Symbol, int] = {s: i for i, s in enumerate(self.symbols)}
         except TypeError as error:
-            raise InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.") from None
+            raise _unhashable(error) from None
         if len(self._codes) != len(self.symbols):
             seen: set[Symbol] = set()
             twice = next(s for s in self.symbols if s in seen or seen.add(s))  # type: ignore[func-returns-value]
@@ -73,9 +73,9 @@ class Alphabet:
         try:
             distinct = list(dict.fromkeys(symbols))
         except TypeError as error:
-            raise InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.") from None
+            raise _unhashable(error) from None
         try:
-            distinct.sort()  # type: ignore[call-overload]
+            distinct.sort()  # type: ignore[call-arg]
         except TypeError:
             pass  # symbols of several types keep the order of their first appearance
         return cls(distinct)
@@ -151,7 +151,7 @@ class Alphabet:
         except KeyError as error:
             raise self._unknown(error.args[0]) from None
         except TypeError as error:
-            raise InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.") from None
+            raise _unhashable(error) from None
 
     def _missing_code(self, unknown: Unknown) -> int:
         if unknown != "unk":
@@ -188,6 +188,10 @@ class Alphabet:
         )
 
 
+def _unhashable(error: TypeError) -> InvalidData:
+    return InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.")
+
+
 def _rebuild(symbols: tuple[Symbol, ...], unk: Symbol | None) -> Alphabet:
     return Alphabet(symbols, unk=unk)
 
@@ -200,7 +204,7 @@ def alphabet_of(sequences: Sequence[Iterable[Symbol]]) -> Alphabet:
 
 
 def plain(sequence: Iterable[Symbol]) -> Iterable[Symbol]:
-    """Give Python values for NumPy arrays (so that symbols compare and print as users wrote them)."""
+    """Give Python values for NumPy arrays, so that symbols print as users wrote them."""
     if isinstance(sequence, np.ndarray):
         values: list[Symbol] = sequence.tolist()
         return values

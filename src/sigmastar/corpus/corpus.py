@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from types import EllipsisType
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from sigmastar.core.types import IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, alphabet_of, check_unknown, plain
 from sigmastar.kernels.trie import grow_trie
 
-__all__ = ["Corpus", "as_corpus"]
+__all__ = ["Corpus", "Sequences", "as_corpus"]
 
 
 class Corpus(Sequence[list[Symbol]]):
@@ -276,8 +276,11 @@ class Corpus(Sequence[list[Symbol]]):
         return Corpus._trusted(codes, offsets, alphabet)
 
 
+Sequences: TypeAlias = Corpus | Iterable[Iterable[Symbol]]
+
+
 def as_corpus(
-    sequences: Corpus | Iterable[Iterable[Symbol]],
+    sequences: Sequences,
     *,
     lengths: ArrayLike | None = None,
     alphabet: Alphabet | None = None,

@@ -7,7 +7,7 @@ all work to a pure ``learn_*`` function, whose result it keeps in ``model_`` and
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,20 +15,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-
 from sigmastar import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, Rule, check_all
 from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, as_corpus
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.models.hmm import HMM
 from sigmastar.models.wfa import WFA
 
-__all__ = ["AutomatonEstimator", "RuledEstimator", "Sequences"]
-
-Sequences = Corpus | Iterable[Iterable[Symbol]]
+__all__ = ["AutomatonEstimator", "RuledEstimator"]
 
 
 class RuledEstimator(BaseEstimator):
@@ -111,9 +108,7 @@ class AutomatonEstimator(RuledEstimator):
         """
         return inference.predict_next(self.model_, self._encoded(X, lengths), k)
 
-    def sample(
-        self, n: int = 1, *, random_state: RandomState = None
-    ) -> list[list[Symbol]]:
+    def sample(self, n: int = 1, *, random_state: RandomState = None) -> list[list[Symbol]]:
         """Draw sequences from the learned model."""
         check_is_fitted(self, "model_")
         return list(inference.sample(self.model_, n, random_state=random_state))

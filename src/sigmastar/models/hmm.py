@@ -126,7 +126,7 @@ class HMM:
         return f"HMM(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; the file appears whole or not at all."""
+        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
         write_stored(path, self.to_stored())
 
     def to_stored(self) -> Stored:

@@ -95,7 +95,9 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
     if not isinstance(kind, str) or not isinstance(meta, dict):
         raise FileFormatError(f"{name}: the sigmastar record is malformed.")
     if digest != _digest(arrays):
-        raise FileFormatError(f"{name}: the arrays do not match their checksum; the file is damaged.")
+        raise FileFormatError(
+            f"{name}: the arrays do not match their checksum; the file is damaged."
+        )
     return Stored(kind, arrays, meta)
 
 
@@ -127,7 +129,7 @@ def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:
 
 
 def alphabet_to_json(alphabet: Alphabet) -> dict[str, Any]:
-    """Describe an alphabet in JSON; symbols may be strings, numbers, None, bytes and tuples of these."""
+    """Describe an alphabet in JSON: strings, numbers, None, bytes, and tuples of these."""
     return {
         "symbols": [_symbol_to_json(symbol) for symbol in alphabet.symbols],
         "unk": None if alphabet.unk is None else alphabet.index(alphabet.unk),

@@ -79,6 +79,4 @@ class PFA(WFA):
         dead = leaving <= 0
         stop[dead] = 1.0
         leaving = np.where(dead, 1.0, leaving)
-        return cls(
-            start / start.sum(), arcs / leaving[None, :, None], stop / leaving, alphabet
-        )
+        return cls(start / start.sum(), arcs / leaving[None, :, None], stop / leaving, alphabet)

@@ -19,7 +19,6 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
 
-
 __all__ = ["WFA", "frozen_array"]
 
 
@@ -33,7 +32,7 @@ def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatA
         want in (-1, have) for want, have in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        wanted = " × ".join("any" if size < 0 else str(size) for size in shape)
+        wanted = " by ".join("any" if size < 0 else str(size) for size in shape)
         raise InvalidModel(f"{name} must have shape {wanted}; got {array.shape}.")
     if not np.isfinite(array).all():
         raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
@@ -79,7 +78,9 @@ class WFA:
             raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
         shape = (len(self.alphabet), n_states, n_states)
         object.__setattr__(self, "initial", initial)
-        object.__setattr__(self, "transitions", frozen_array("transitions", self.transitions, shape))
+        object.__setattr__(
+            self, "transitions", frozen_array("transitions", self.transitions, shape)
+        )
         object.__setattr__(self, "final", frozen_array("final", self.final, (n_states,)))
 
     @property
@@ -114,9 +115,9 @@ class WFA:
         """
         difference = np.eye(self.n_states) - self.transition_sum
         try:
-            solution = np.linalg.solve(difference, self.final)
+            solution = np.asarray(np.linalg.solve(difference, self.final), dtype=np.float64)
         except np.linalg.LinAlgError:
-            solution = np.linalg.lstsq(difference, self.final)[0]
+            solution = np.asarray(np.linalg.lstsq(difference, self.final)[0], dtype=np.float64)
         solution.setflags(write=False)
         return solution
 
@@ -163,7 +164,7 @@ class WFA:
         return f"{type(self).__name__}(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; the file appears whole or not at all."""
+        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
         write_stored(path, self.to_stored())
 
     def to_stored(self) -> Stored:
@@ -185,7 +186,7 @@ class WFA:
         )
 
     def to_openfst(self) -> Any:
-        """Return a ``pynini.Fst`` over the log semiring (extra ``fst``); weights must not be negative."""
+        """Return a ``pynini.Fst`` over the log semiring; negative weights are refused."""
         from sigmastar.models.openfst import to_openfst
 
         return to_openfst(self)

@@ -1,0 +1,33 @@
+"""What a model says about strings: free functions on (model, sequences).
+
+Scoring and prediction pass over the prefix tree of the sequences, so common prefixes cost once.
+"""
+
+from sigmastar.inference.nextsymbol import (
+    END,
+    next_distribution,
+    next_symbol_errors,
+    predict_next,
+)
+from sigmastar.inference.posterior import posterior
+from sigmastar.inference.sampling import sample
+from sigmastar.inference.scoring import log_prefix_proba, log_proba, string_weights
+from sigmastar.inference.search import likeliest_strings
+from sigmastar.inference.tree import PrefixTree
+from sigmastar.inference.viterbi import Decoded, viterbi
+
+__all__ = [
+    "END",
+    "Decoded",
+    "PrefixTree",
+    "likeliest_strings",
+    "log_prefix_proba",
+    "log_proba",
+    "next_distribution",
+    "next_symbol_errors",
+    "posterior",
+    "predict_next",
+    "sample",
+    "string_weights",
+    "viterbi",
+]

@@ -1,0 +1,103 @@
+"""Forward vectors α(u) = initialᵀ A_{u1} … A_{ut}, for every node of a prefix tree or one sequence.
+
+Vectors are kept in range by exact powers of two: the true vector is ``alpha · 2**exponent``.
+Rescaling happens only near the ends of the range, so most values are never touched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["forward_sequence", "forward_tree", "rescale"]
+
+STEP = 256  # exponents move in steps of this
+SMALL = 2.0**-STEP
+LARGE = 2.0**STEP
+FEW = 4  # below this many rows a product by hand beats a BLAS call
+
+
+@kernel
+def rescale(row: FloatArray) -> int:
+    """Bring a vector back into range; return the change of its exponent."""
+    biggest = 0.0
+    for value in row:
+        biggest = max(biggest, abs(value))
+    if SMALL <= biggest <= LARGE or biggest == 0.0 or not np.isfinite(biggest):
+        return 0
+    shift = 0
+    while biggest < SMALL:
+        biggest *= LARGE
+        shift -= STEP
+    while biggest > LARGE:
+        biggest *= SMALL
+        shift += STEP
+    factor = 2.0 ** (-shift)
+    for i in range(len(row)):
+        row[i] *= factor
+    return shift
+
+
+@kernel
+def forward_tree(
+    parent: SymbolArray,
+    symbol: SymbolArray,
+    group_starts: IndexArray,
+    initial: FloatArray,
+    transitions: FloatArray,
+    alpha: FloatArray,
+    exponent: IndexArray,
+) -> None:
+    """Fill ``alpha`` (n_nodes, n_states) and ``exponent`` (n_nodes,) from the root down.
+
+    ``group_starts`` bounds the runs of nodes of one level and one symbol: each run is one product
+    of the parents' vectors with the symbol's operator.
+    """
+    n = len(initial)
+    alpha[0] = initial
+    exponent[0] = rescale(alpha[0])
+    widest = 1
+    for g in range(len(group_starts) - 1):
+        widest = max(widest, group_starts[g + 1] - group_starts[g])
+    gathered = np.empty((widest, n))
+    for g in range(len(group_starts) - 1):
+        first = group_starts[g]
+        stop = group_starts[g + 1]
+        operator = transitions[symbol[first]]
+        if stop - first < FEW:
+            for node in range(first, stop):
+                advance(alpha[parent[node]], operator, alpha[node])
+        else:
+            for node in range(first, stop):
+                gathered[node - first] = alpha[parent[node]]
+            np.dot(gathered[: stop - first], operator, alpha[first:stop])
+        for node in range(first, stop):
+            exponent[node] = exponent[parent[node]] + rescale(alpha[node])
+
+
+@kernel
+def advance(vector: FloatArray, operator: FloatArray, result: FloatArray) -> None:
+    """Compute result = vectorᵀ operator, row by row of the operator."""
+    n = len(vector)
+    for j in range(n):
+        result[j] = 0.0
+    for i in range(n):
+        weight = vector[i]
+        if weight != 0.0:
+            for j in range(n):
+                result[j] += weight * operator[i, j]
+
+
+@kernel
+def forward_sequence(
+    codes: SymbolArray, transitions: FloatArray, vector: FloatArray, exponent: int
+) -> int:
+    """Advance ``vector`` in place over a whole sequence; return its new exponent."""
+    other = np.empty_like(vector)
+    for code in codes:
+        advance(vector, transitions[code], other)
+        exponent += rescale(other)
+        vector[:] = other
+    return exponent
