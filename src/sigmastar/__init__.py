@@ -31,11 +31,13 @@ _EXPORTS = {
     "viterbi": "sigmastar.inference",
 }
 _SUBPACKAGES = ("inference",)
+_ALIASES = {"errors": "sigmastar.core.errors"}
 
-__all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES]
+__all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
     from sigmastar import inference as inference
+    from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
@@ -59,6 +61,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_EXPORTS[name]), name)
     elif name in _SUBPACKAGES:
         value = import_module(f"sigmastar.{name}")
+    elif name in _ALIASES:
+        value = import_module(_ALIASES[name])
     else:
         raise AttributeError(f"module 'sigmastar' has no attribute {name!r}")
     globals()[name] = value
