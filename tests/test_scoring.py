@@ -40,10 +40,11 @@ def test_raw_scoring_of_a_negative_value_is_minus_infinity():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_prefix_probability_sums_over_all_continuations(seed):
-    model = random_pfa(seed, stop=20.0)  # long strings carry next to nothing
-    prefix = "ab"
-    total = sum(value(model, prefix + y) for y in all_strings("ab", 11))
-    assert np.exp(ss.log_prefix_proba(model, [prefix])[0]) == pytest.approx(total, rel=1e-8)
+    model = random_pfa(seed, stop=20.0)
+    total = sum(value(model, "ab" + y) for y in all_strings("ab", 9))
+    tail = (1 - model.final.min()) ** 10  # what strings longer than those can carry at most
+    assert tail < 1e-4
+    assert total < np.exp(ss.log_prefix_proba(model, ["ab"])[0]) < total + tail
 
 
 def test_conditional_scoring_equals_raw_where_the_wfa_is_stochastic():
