@@ -13,7 +13,7 @@ def random_pfa(seed: int, n_states: int = 3, symbols: str = "ab", stop: float = 
     rng = np.random.default_rng(seed)
     arcs = rng.random((len(symbols), n_states, n_states))
     arcs[arcs < 0.2] = 0.0
-    final = stop * rng.random(n_states) * n_states + 0.05
+    final = stop * (0.1 + rng.random(n_states)) * n_states
     return ss.PFA.normalized(rng.random(n_states), arcs, final, ss.Alphabet(symbols))
 
 
