@@ -20,6 +20,8 @@ _EXPORTS = {
     "PFA": "sigmastar.models.pfa",
     "HMM": "sigmastar.models.hmm",
     "load": "sigmastar.loading",
+    "BaumWelchHMM": "sigmastar.estimators.baum_welch",
+    "BaumWelchPFA": "sigmastar.estimators.baum_welch",
     "END": "sigmastar.inference",
     "likeliest_strings": "sigmastar.inference",
     "log_prefix_proba": "sigmastar.inference",
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
+    from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
+    from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
     from sigmastar.inference import END as END
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba
