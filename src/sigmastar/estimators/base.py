@@ -74,6 +74,8 @@ class AutomatonEstimator(RuledEstimator):
         self._check_parameters()
         check_all(self.get_params(deep=False), self._corpus_rules)
         corpus = as_corpus(X, lengths=lengths, alphabet=self.alphabet, unknown=self.unknown)
+        if self.unknown == "unk" and corpus.alphabet.unk is None:
+            corpus = corpus.recode(corpus.alphabet.with_unk())
         if len(corpus) == 0:
             raise InvalidData("X must hold at least one sequence; it is empty.")
         learned = self._learn(corpus)
@@ -89,7 +91,8 @@ class AutomatonEstimator(RuledEstimator):
 
     def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the natural logarithm of each sequence's probability."""
-        return inference.log_proba(self.model_, self._encoded(X, lengths))
+        corpus = self._encoded(X, lengths)
+        return inference.log_proba(self.model_, corpus)
 
     def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
         """Return the mean log-probability of a sequence (higher is better)."""
@@ -106,7 +109,8 @@ class AutomatonEstimator(RuledEstimator):
 
         The end of the sequence is one of them, as ``sigmastar.END``.
         """
-        return inference.predict_next(self.model_, self._encoded(X, lengths), k)
+        corpus = self._encoded(X, lengths)
+        return inference.predict_next(self.model_, corpus, k)
 
     def sample(self, n: int = 1, *, random_state: RandomState = None) -> list[list[Symbol]]:
         """Draw sequences from the learned model."""
