@@ -5,6 +5,7 @@ import sys
 
 import pynini
 import pytest
+import pywrapfst
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,3 +70,14 @@ def test_openfst_refuses_a_transducer():
 def test_openfst_integers_stay_integers():
     model = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet(range(2)))
     assert from_openfst(to_openfst(model)).alphabet == model.alphabet
+
+
+def test_att_text_is_what_openfst_compiles(tmp_path):
+    model = random_pfa(4)
+    ss.write_model(model, tmp_path / "m.att")
+    table = pynini.SymbolTable.read_text(str(tmp_path / "m.att.syms"))
+    compiler = pywrapfst.Compiler(arc_type="log64")
+    compiler.write((tmp_path / "m.att").read_text())
+    fst = compiler.compile()
+    fst.set_input_symbols(table)
+    assert from_openfst(fst).allclose(model)

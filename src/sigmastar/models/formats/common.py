@@ -26,8 +26,11 @@ __all__ = [
     "symbol_names",
 ]
 
-# Weights are dense arrays: a file of a few lines must not ask for more than 1 GiB of them.
+# Weights are dense arrays: a file must not ask for more than 1 GiB of them, and one of a few lines
+# for much less.
 MAX_WEIGHTS = 1 << 27
+FEW_WEIGHTS = 1 << 22
+WEIGHTS_A_LINE = 1 << 16
 MAX_INDEX = 1 << 20
 _ROUNDING = 1e-3
 
@@ -51,12 +54,13 @@ def parse_number(path: str, line: int, word: str, what: str) -> float:
 
 
 def check_size(path: str, line: int, n_states: int, n_symbols: int) -> None:
-    """Refuse a file whose dense weights would not fit into memory."""
-    if n_states * n_states * max(1, n_symbols) > MAX_WEIGHTS:
+    """Refuse a file of so many lines whose dense weights would take too much memory."""
+    allowed = min(MAX_WEIGHTS, max(FEW_WEIGHTS, WEIGHTS_A_LINE * line))
+    if n_states * n_states * max(1, n_symbols) > allowed:
         raise ParseError(
             path,
             max(1, line),
-            f"at most {MAX_WEIGHTS:,} weights",
+            f"at most {allowed:,} weights (states² · symbols)",
             f"{n_states:,} states and {n_symbols:,} symbols",
         )
 
