@@ -31,9 +31,16 @@ _EXPORTS = {
     "predict_next": "sigmastar.inference",
     "sample": "sigmastar.inference",
     "viterbi": "sigmastar.inference",
+    "read_corpus": "sigmastar.corpus.readers.api",
+    "iter_corpus": "sigmastar.corpus.readers.api",
+    "read_pairs": "sigmastar.corpus.readers.api",
+    "read_tagged": "sigmastar.corpus.readers.api",
+    "read_solution": "sigmastar.corpus.readers.pautomac",
+    "read_model": "sigmastar.models.formats.files",
+    "write_model": "sigmastar.models.formats.files",
 }
 _SUBPACKAGES = ("inference",)
-_ALIASES = {"errors": "sigmastar.core.errors"}
+_ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
@@ -43,6 +50,11 @@ if TYPE_CHECKING:
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
+    from sigmastar.corpus.readers.api import iter_corpus as iter_corpus
+    from sigmastar.corpus.readers.api import read_corpus as read_corpus
+    from sigmastar.corpus.readers.api import read_pairs as read_pairs
+    from sigmastar.corpus.readers.api import read_tagged as read_tagged
+    from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
     from sigmastar.inference import END as END
@@ -55,6 +67,9 @@ if TYPE_CHECKING:
     from sigmastar.inference import sample as sample
     from sigmastar.inference import viterbi as viterbi
     from sigmastar.loading import load as load
+    from sigmastar.models import algebra as algebra
+    from sigmastar.models.formats.files import read_model as read_model
+    from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
     from sigmastar.models.wfa import WFA as WFA

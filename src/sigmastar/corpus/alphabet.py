@@ -6,8 +6,9 @@ A symbol is anything hashable; a code is its position, an int32. Encoding runs a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,15 @@ from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import Symbol, SymbolArray
 
-__all__ = ["UNKNOWN_SYMBOL", "Alphabet", "Unknown", "check_unknown"]
+__all__ = [
+    "UNKNOWN_SYMBOL",
+    "Alphabet",
+    "Unknown",
+    "check_unknown",
+    "collect_codes",
+    "counting_codes",
+    "plain",
+]
 
 Unknown: TypeAlias = Literal["error", "ignore", "unk"]
 UNKNOWN_SYMBOL = "<unk>"
@@ -196,11 +205,26 @@ def _rebuild(symbols: tuple[Symbol, ...], unk: Symbol | None) -> Alphabet:
     return Alphabet(symbols, unk=unk)
 
 
-def alphabet_of(sequences: Sequence[Iterable[Symbol]]) -> Alphabet:
-    """Collect the alphabet of many sequences."""
-    if sequences and all(type(s) is str for s in sequences):
-        return Alphabet.from_symbols(set().union(*map(set, sequences)))
-    return Alphabet.from_symbols(chain.from_iterable(map(plain, sequences)))
+def counting_codes() -> defaultdict[Symbol, int]:
+    """Give a dictionary of codes in which a new symbol gets the next number."""
+    codes: defaultdict[Symbol, int] = defaultdict()
+    codes.default_factory = codes.__len__
+    return codes
+
+
+def collect_codes(
+    symbols: Iterable[Symbol], count: int, *, unk: bool
+) -> tuple[SymbolArray, Alphabet]:
+    """Encode a run of symbols and collect their sorted alphabet in one pass over them."""
+    found = counting_codes()
+    try:
+        codes = np.fromiter(map(found.__getitem__, symbols), dtype=np.int32, count=count)
+    except TypeError as error:
+        raise InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.") from None
+    alphabet = Alphabet.from_symbols(found)
+    if unk:
+        alphabet = alphabet.with_unk()
+    return alphabet.raw_codes(tuple(found))[codes], alphabet
 
 
 def plain(sequence: Iterable[Symbol]) -> Iterable[Symbol]:

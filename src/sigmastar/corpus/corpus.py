@@ -18,7 +18,7 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Real, check
 from sigmastar.core.types import IndexArray, Symbol, SymbolArray
-from sigmastar.corpus.alphabet import Alphabet, Unknown, alphabet_of, check_unknown, plain
+from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
 from sigmastar.kernels.trie import grow_trie
 
 __all__ = ["Corpus", "Sequences", "as_corpus"]
@@ -102,14 +102,15 @@ class Corpus(Sequence[list[Symbol]]):
         """
         check_unknown(unknown)
         if lengths is not None:
-            flat = list(plain(sequences))  # type: ignore[arg-type]
+            try:
+                flat = list(plain(sequences))  # type: ignore[arg-type]
+            except TypeError:
+                raise InvalidData(
+                    f"expected one flat run of symbols; got {type(sequences).__name__}."
+                ) from None
             return cls._encode(flat, _checked_lengths(lengths, len(flat)), alphabet, unknown)
         many = _as_list_of_sequences(sequences)
         counts = np.fromiter(map(len, many), dtype=np.int64, count=len(many))  # type: ignore[arg-type]
-        if alphabet is None:
-            alphabet = alphabet_of(many)
-            if unknown == "unk":
-                alphabet = alphabet.with_unk()
         if many and all(type(s) is str for s in many):
             return cls._encode("".join(many), counts, alphabet, unknown)  # type: ignore[arg-type]
         return cls._encode(chain.from_iterable(map(plain, many)), counts, alphabet, unknown)
@@ -122,13 +123,17 @@ class Corpus(Sequence[list[Symbol]]):
         alphabet: Alphabet | None,
         unknown: Unknown,
     ) -> Corpus:
-        if alphabet is None:
-            alphabet = alphabet_of([flat])
-            if unknown == "unk":
-                alphabet = alphabet.with_unk()
-        codes = alphabet.raw_codes(flat, unknown=unknown, count=int(lengths.sum()))
         offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
+        n_symbols = int(offsets[-1])
+        if alphabet is None:
+            if not isinstance(flat, str):
+                codes, alphabet = collect_codes(flat, n_symbols, unk=unknown == "unk")
+                return cls._trusted(codes, offsets, alphabet)
+            alphabet = Alphabet.from_symbols(set(flat))
+            if unknown == "unk":
+                alphabet = alphabet.with_unk()
+        codes = alphabet.raw_codes(flat, unknown=unknown, count=n_symbols)
         if unknown == "ignore":
             kept = codes >= 0
             offsets = np.concatenate(([0], np.cumsum(kept)))[offsets]
@@ -197,7 +202,7 @@ class Corpus(Sequence[list[Symbol]]):
 
     def take(self, rows: ArrayLike) -> Corpus:
         """Return the corpus of the given sequences, in the given order."""
-        where = np.asarray(rows, dtype=np.int64)
+        where = np.arange(len(self))[np.asarray(rows, dtype=np.int64)]  # resolves negative rows
         lengths = self.lengths[where]
         offsets = np.zeros(len(where) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -255,6 +260,7 @@ class Corpus(Sequence[list[Symbol]]):
 
     def recode(self, alphabet: Alphabet, *, unknown: Unknown = "error") -> Corpus:
         """Return the same sequences coded by another alphabet."""
+        check_unknown(unknown)
         if alphabet == self.alphabet:
             return self
         table = alphabet.raw_codes(self.alphabet.symbols, unknown="ignore")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class PairCorpus:
         """Encode pairs of sequences."""
         both = list(pairs)
         for position, pair in enumerate(both):
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not isinstance(pair, Sized) or len(pair) != 2:
                 raise InvalidData(f"pair {position} must have two sides; got {pair!r}.")
         return cls(
             Corpus.from_sequences([x for x, _ in both], alphabet=source_alphabet, unknown=unknown),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,6 +134,12 @@ class HMM:
         names = ("initial", "transition", "emission", "stop")
         arrays = {name: getattr(self, name) for name in names}
         return Stored(self.kind, arrays, {"alphabet": alphabet_to_json(self.alphabet)})
+
+    def to_openfst(self) -> Any:
+        """Return a ``pynini.Fst`` over the log semiring (extra ``fst``)."""
+        from sigmastar.models.openfst import to_openfst
+
+        return to_openfst(self)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> HMM:

@@ -19,7 +19,7 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
 
-__all__ = ["WFA", "frozen_array"]
+__all__ = ["WFA", "frozen_array", "reachable_states", "useful_states"]
 
 
 def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
@@ -196,6 +196,11 @@ def useful_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Mark the states on some path from a non-zero initial to a non-zero final weight."""
     arcs = (model.transitions != 0).any(axis=0)
     return _reachable(model.initial != 0, arcs) & _reachable(model.final != 0, arcs.T)
+
+
+def reachable_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the states on some path from a non-zero initial weight."""
+    return _reachable(model.initial != 0, (model.transitions != 0).any(axis=0))
 
 
 def _reachable(

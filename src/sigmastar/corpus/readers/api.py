@@ -1,0 +1,306 @@
+"""Read sequences, pairs and tagged sentences from files of any known format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.progress import stage
+from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
+from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.corpus.readers.detect import TAGGED, detect_format
+from sigmastar.corpus.readers.growing import (
+    BLOCK_SYMBOLS,
+    Coder,
+    cut,
+    encode_blocks,
+    join,
+    number_blocks,
+    sort_alphabet,
+)
+from sigmastar.corpus.readers.pautomac import pautomac_blocks
+from sigmastar.corpus.readers.source import Source
+from sigmastar.corpus.readers.tagged import Sentence, conllu, tag_columns, word_tag_lines
+from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
+from sigmastar.corpus.readers.treba import treba_blocks
+from sigmastar.corpus.readers.tsv import tsv_pairs
+
+__all__ = ["iter_corpus", "read_corpus", "read_pairs", "read_tagged"]
+
+_TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
+    "conllu": conllu,
+    "tag-tsv": tag_columns,
+    "word-tag": word_tag_lines,
+}
+_COUNT = AnyOf(Nothing(), Integer(0))
+_SIZE = AnyOf(Nothing(), Integer(1))
+_ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
+_COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2}
+
+
+def read_corpus(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+    chunk: int | None = None,
+    column: str | None = None,
+) -> Corpus:
+    """Read the sequences of a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; gzip and xz are recognised by their first bytes, ``"-"`` is standard input.
+    format : str, optional
+        ``"pautomac"`` (or ``"spice"``), ``"treba"``, ``"conllu"``, ``"tag-tsv"``, ``"word-tag"``,
+        ``"pairs"``, ``"words"``, ``"chars"`` or ``"chunks"``; found out from name and content by
+        default.
+    alphabet : Alphabet, optional
+        The coding; by default the symbols that occur, sorted (every integer below the alphabet
+        size for PAutomaC, up to the largest for Treba).
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
+    limit : int, optional
+        Read at most so many sequences.
+    chunk : int, optional
+        Read the text as runs of so many characters (format ``"chunks"``).
+    column : str, optional
+        ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text; ``"source"`` or ``"target"`` of
+        pairs. The first of each by default.
+
+    Returns
+    -------
+    Corpus
+    """
+    _check(alphabet, unknown, limit)
+    with Source(path) as source:
+        format = _format_of(source, format, chunk)
+        blocks = _blocks(source, format, alphabet, unknown, 1 << 16, chunk, column, limit is None)
+        corpus = join(list(cut(_told(blocks, source.path), None, limit)))
+    return _finished(corpus, alphabet, unknown, sort=format not in ("pautomac", "treba"))
+
+
+def iter_corpus(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    batch: int = 10_000,
+    alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+    chunk: int | None = None,
+    column: str | None = None,
+) -> Iterator[Corpus]:
+    """Read a file of any size batch by batch, in bounded memory.
+
+    Without ``alphabet`` the alphabet grows: each batch's begins with that of the batch before, so
+    a code means the same in all of them, and the last batch's alphabet serves for all. (That of
+    a PAutomaC file is known from its header.)
+
+    Parameters
+    ----------
+    path, format, alphabet, unknown, limit, chunk, column
+        As for :func:`read_corpus`.
+    batch : int
+        The number of sequences in a batch; a batch of long sequences closes earlier, once it
+        holds four million symbols.
+
+    Returns
+    -------
+    iterator of Corpus
+    """
+    _check(alphabet, unknown, limit)
+    check("batch", batch, Integer(1))
+
+    def batches() -> Iterator[Corpus]:
+        with Source(path) as source:
+            found = _format_of(source, format, chunk)
+            size = min(batch, 1 << 16)
+            blocks = _blocks(source, found, alphabet, unknown, size, chunk, column, limit is None)
+            yield from cut(blocks, batch, limit)
+
+    return batches()  # so that wrong arguments are told at the call, not at the first batch
+
+
+def read_pairs(
+    path: str | os.PathLike[str],
+    *,
+    source: Literal["chars", "words"] = "chars",
+    target: Literal["chars", "words"] = "chars",
+    columns: tuple[int, int] = (0, 1),
+    source_alphabet: Alphabet | None = None,
+    target_alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+) -> PairCorpus:
+    """Read pairs of sequences from tab-separated columns.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; blank lines are passed over, columns beyond the two are allowed.
+    source, target : {"chars", "words"}
+        Whether a side is taken as characters or split at spaces.
+    columns : pair of int
+        Which columns hold source and target, from 0.
+    source_alphabet, target_alphabet : Alphabet, optional
+        The codings; collected and sorted by default.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabets.
+    limit : int, optional
+        Read at most so many pairs.
+    """
+    for name, side in (("source", source), ("target", target)):
+        check(name, side, Choice("chars", "words"))
+    _check(source_alphabet, unknown, limit)
+    _check(target_alphabet, unknown, limit)
+    if len(columns) != 2 or not all(Integer(0).accepts(column) for column in columns):
+        raise InvalidParameter(f"columns must be two integers of at least 0; got {columns!r}.")
+    with Source(path) as file:
+        rows = tsv_pairs(file, (columns[0], columns[1]), (source == "words", target == "words"))
+        return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown)
+
+
+def read_tagged(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    column: Literal["upos", "xpos"] = "upos",
+    source_alphabet: Alphabet | None = None,
+    target_alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+) -> PairCorpus:
+    """Read sentences and their tags, aligned word by word.
+
+    Parameters
+    ----------
+    path : str or path
+        CoNLL-U, three tab-separated columns (word, UPOS, XPOS), or lines of word/TAG.
+    format : {"conllu", "tag-tsv", "word-tag"}, optional
+        Found out from name and content by default.
+    column : {"upos", "xpos"}
+        Which tags; word/TAG lines have one kind only.
+    source_alphabet, target_alphabet : Alphabet, optional
+        The codings of words and tags; collected and sorted by default.
+    unknown : {"error", "unk"}
+        What to do with words or tags outside the alphabets ("ignore" would break the alignment).
+    limit : int, optional
+        Read at most so many sentences.
+    """
+    check("column", column, Choice("upos", "xpos"))
+    check("unknown", unknown, Choice("error", "unk"), "Dropping words would break the alignment.")
+    _check(source_alphabet, unknown, limit)
+    _check(target_alphabet, unknown, limit)
+    with Source(path) as source:
+        format = detect_format(source, format)
+        if format not in TAGGED:
+            raise InvalidData(
+                f"{source.path}: expected tagged sentences; the format looks like {format!r}. "
+                f"Pass format= one of {', '.join(TAGGED)} if it is one of these."
+            )
+        which = _COLUMN_OF[column]
+        rows = ((s[0], s[which]) for s in islice(_TAGGED[format](source), limit))
+        pairs = _paired(rows, source_alphabet, target_alphabet, unknown)
+        if column == "xpos" and set(pairs.target.alphabet) <= {"_"} and len(pairs):
+            raise InvalidData(f"{source.path}: the file has no XPOS tags. Use column='upos'.")
+        return pairs
+
+
+def _blocks(
+    source: Source,
+    format: str,
+    alphabet: Alphabet | None,
+    unknown: Unknown,
+    size: int,
+    chunk: int | None,
+    column: str | None,
+    complete: bool,
+) -> Iterator[Corpus]:
+    """Open the reader of a format."""
+    tagged, paired = format in TAGGED, format == "pairs"
+    allowed = ("form", "upos", "xpos") if tagged else ("source", "target") if paired else ()
+    if column is not None and column not in allowed:
+        raise InvalidParameter(
+            f"column must be {' or '.join(map(repr, allowed)) or 'left out'} for the format "
+            f"{format!r}; got {column!r}."
+        )
+    if format == "pautomac":
+        return number_blocks(pautomac_blocks(source, complete=complete), alphabet, unknown)
+    if format == "treba":
+        return number_blocks(treba_blocks(source), alphabet, unknown)
+    sequences: Iterable[Sequence[str]]
+    if tagged:
+        which = _COLUMN_OF[column or "form"]
+        sequences = (sentence[which] for sentence in _TAGGED[format](source))
+    elif paired:
+        side = 1 if column == "target" else 0
+        sequences = (pair[side] for pair in tsv_pairs(source, (0, 1), (False, False)))
+    elif format == "chunks":
+        sequences = chunks(source, chunk or 1)
+    else:
+        sequences = character_lines(source) if format == "chars" else token_lines(source)
+    return encode_blocks(sequences, alphabet, unknown, size)
+
+
+def _paired(
+    rows: Iterable[tuple[Sequence[str], Sequence[str]]],
+    source_alphabet: Alphabet | None,
+    target_alphabet: Alphabet | None,
+    unknown: Unknown,
+) -> PairCorpus:
+    coders = Coder(source_alphabet, unknown), Coder(target_alphabet, unknown)
+    parts: tuple[list[Corpus], list[Corpus]] = ([], [])
+    rows = iter(rows)
+    while block := list(islice(rows, BLOCK_SYMBOLS >> 4)):
+        for side in (0, 1):
+            parts[side].append(coders[side].encode([row[side] for row in block]))
+    source, target = (
+        _finished(join(part) if part else coder.encode([]), coder.fixed, unknown, sort=True)
+        for part, coder in zip(parts, coders, strict=True)
+    )
+    return PairCorpus(source, target)
+
+
+def _told(blocks: Iterable[Corpus], path: str) -> Iterator[Corpus]:
+    """Tell how many sequences have been read."""
+    with stage(f"Reading {os.path.basename(path)}") as progress:
+        for block in blocks:
+            yield block
+            progress.advance(len(block))
+
+
+def _finished(corpus: Corpus, alphabet: Alphabet | None, unknown: Unknown, *, sort: bool) -> Corpus:
+    """Give a collected alphabet its final form."""
+    if alphabet is not None:
+        return corpus if len(corpus) else Corpus([], np.zeros(1, np.int64), alphabet)
+    if sort:
+        corpus = sort_alphabet(corpus)
+    return corpus.recode(corpus.alphabet.with_unk()) if unknown == "unk" else corpus
+
+
+def _format_of(source: Source, format: str | None, chunk: int | None) -> str:
+    check("chunk", chunk, _SIZE)
+    if format is None and chunk is not None:
+        return "chunks"
+    if format == "chunks" and chunk is None:
+        raise InvalidParameter('format="chunks" needs chunk=, the number of characters of each.')
+    if chunk is not None and format != "chunks":
+        raise InvalidParameter(f'chunk= goes with format="chunks"; got format={format!r}.')
+    return detect_format(source, format)
+
+
+def _check(alphabet: Alphabet | None, unknown: str, limit: int | None) -> None:
+    check("alphabet", alphabet, _ALPHABET)
+    check_unknown(unknown)
+    check("limit", limit, _COUNT)

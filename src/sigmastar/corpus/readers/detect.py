@@ -1,0 +1,82 @@
+"""Which format a file has: by its name first, by its first lines otherwise."""
+
+from __future__ import annotations
+
+from sigmastar.core.rules import AnyOf, Choice, Nothing, check
+from sigmastar.corpus.readers.source import Source, base_name
+
+__all__ = ["FORMATS", "TAGGED", "detect_format"]
+
+FORMATS = (
+    "pautomac",
+    "spice",
+    "treba",
+    "conllu",
+    "tag-tsv",
+    "word-tag",
+    "pairs",
+    "words",
+    "chars",
+    "chunks",
+)
+TAGGED = ("conllu", "tag-tsv", "word-tag")
+_RULE = AnyOf(Nothing(), Choice(*FORMATS))
+_UPOS = frozenset(
+    # The 17 universal tags, and those of the older 12-tag set.
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X "
+    ". CONJ PRT _".split()
+)
+
+
+def detect_format(source: Source, format: str | None) -> str:
+    """Return the format asked for, or find it out from name and content."""
+    check("format", format, _RULE, "Leave it out to have the format detected.")
+    if format is not None:
+        return "pautomac" if format == "spice" else format
+    name = base_name(source.path)
+    if ".pautomac" in name or ".spice" in name:
+        return "pautomac"
+    if name.endswith(".obs"):
+        return "treba"
+    if name.endswith((".conllu", ".conll")):
+        return "conllu"
+    return _by_content(source.head())
+
+
+def _by_content(head: bytes) -> str:
+    text = head.decode("utf-8", "replace")
+    lines = text.split("\n")
+    if len(lines) > 1:
+        lines.pop()  # cut anywhere, or the empty rest after the last line's end
+    rows = [line.removesuffix("\r") for line in lines[:200]]
+    filled = [row for row in rows if row.strip()]
+    if not filled:
+        return "words"
+    if all(_is_integers(row) for row in filled if not row.startswith("#")):
+        headed = not any(row.startswith("#") for row in filled) and _has_header(filled)
+        return "pautomac" if headed else "treba"
+    columns = [row.split("\t") for row in filled]
+    if any(len(c) == 10 for c in columns) and all(
+        row.startswith("#") or len(c) == 10 for row, c in zip(filled, columns, strict=True)
+    ):
+        return "conllu"
+    if all(len(c) == 3 and c[1] in _UPOS for c in columns):
+        return "tag-tsv"
+    if all(len(c) >= 2 for c in columns):
+        return "pairs"
+    if all(0 < word.rfind("/") < len(word) - 1 for row in filled for word in row.split()):
+        return "word-tag"
+    return "words"
+
+
+def _is_integers(row: str) -> bool:
+    return all(word.isascii() and word.isdigit() for word in row.split())
+
+
+def _has_header(rows: list[str]) -> bool:
+    """Tell a PAutomaC header and lengths from bare sequences of integers."""
+    numbers = [[int(word[:18]) for word in row.split()] for row in rows if row.strip()]
+    count, size = numbers[0] if len(numbers[0]) == 2 else (1, 0)
+    if len(numbers) == 1:
+        return count == 0
+    return all(row[0] == len(row) - 1 and all(s < size for s in row[1:]) for row in numbers[1:])

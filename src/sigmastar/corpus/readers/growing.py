@@ -1,0 +1,133 @@
+"""Encode a stream of sequences block by block, under a fixed alphabet or one that grows.
+
+A grown alphabet keeps the code of every symbol it has met: the alphabet of a later block begins
+with that of an earlier one, so the codes of all blocks mean the same under the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet, Unknown, counting_codes
+from sigmastar.corpus.corpus import Corpus
+
+__all__ = ["Coder", "cut", "encode_blocks", "join", "number_blocks", "sort_alphabet"]
+
+# A block closes once it holds this many symbols, so that memory does not depend on the file.
+BLOCK_SYMBOLS = 1 << 18
+BATCH_SYMBOLS = 1 << 22
+
+
+class Coder:
+    """Turn lists of sequences into corpora, by a given alphabet or a growing one."""
+
+    def __init__(self, alphabet: Alphabet | None, unknown: Unknown) -> None:
+        self.fixed = alphabet
+        self.unknown = unknown
+        self._codes = counting_codes()
+        self._alphabet = Alphabet(())
+
+    def encode(self, sequences: Sequence[Sequence[str]]) -> Corpus:
+        """Encode one block of sequences."""
+        if self.fixed is not None:
+            return Corpus.from_sequences(sequences, alphabet=self.fixed, unknown=self.unknown)
+        lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+        flat = chain.from_iterable(sequences)
+        codes = np.fromiter(
+            map(self._codes.__getitem__, flat), dtype=np.int32, count=int(lengths.sum())
+        )
+        if len(self._codes) != len(self._alphabet):
+            self._alphabet = Alphabet(self._codes)
+        return Corpus(codes, offsets_of(lengths), self._alphabet)
+
+
+def offsets_of(lengths: IndexArray) -> IndexArray:
+    """Return where each sequence begins, and the total."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def grouped(sequences: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
+    """Collect sequences into lists of at most ``size``, closed early when they grow long."""
+    block: list[Sequence[str]] = []
+    n_symbols = 0
+    for sequence in sequences:
+        block.append(sequence)
+        n_symbols += len(sequence)
+        if len(block) >= size or n_symbols >= BLOCK_SYMBOLS:
+            yield block
+            block, n_symbols = [], 0
+    if block:
+        yield block
+
+
+def encode_blocks(
+    sequences: Iterable[Sequence[str]], alphabet: Alphabet | None, unknown: Unknown, size: int
+) -> Iterator[Corpus]:
+    """Encode a stream of sequences of words or characters."""
+    coder = Coder(alphabet, unknown)
+    for block in grouped(sequences, size):
+        yield coder.encode(block)
+
+
+def number_blocks(
+    blocks: Iterable[tuple[SymbolArray, IndexArray, int]],
+    alphabet: Alphabet | None,
+    unknown: Unknown,
+) -> Iterator[Corpus]:
+    """Make corpora of blocks of integers, whose symbols are the integers themselves."""
+    own = Alphabet(())
+    for values, lengths, n_symbols in blocks:
+        if n_symbols != len(own):
+            own = Alphabet(range(n_symbols))
+        corpus = Corpus(values, offsets_of(lengths), own)
+        yield corpus if alphabet is None else corpus.recode(alphabet, unknown=unknown)
+
+
+def cut(blocks: Iterable[Corpus], batch: int | None, limit: int | None = None) -> Iterator[Corpus]:
+    """Cut blocks anew into batches, and stop after ``limit`` sequences."""
+    waiting: list[Corpus] = []
+    n_waiting = n_symbols = n_given = 0
+    for block in blocks:
+        if limit is not None and n_given + n_waiting + len(block) > limit:
+            block = block[: limit - n_given - n_waiting]
+        waiting.append(block)
+        n_waiting += len(block)
+        n_symbols += block.n_symbols
+        done = limit is not None and n_given + n_waiting >= limit
+        while batch is not None and n_waiting >= batch:
+            whole = join(waiting)
+            first, rest = whole[:batch], whole[batch:]
+            yield first
+            n_given += len(first)
+            waiting, n_waiting, n_symbols = [rest], len(rest), rest.n_symbols
+        if n_symbols >= BATCH_SYMBOLS and n_waiting and batch is not None:
+            whole = join(waiting)
+            yield whole
+            n_given += n_waiting
+            waiting, n_waiting, n_symbols = [], 0, 0
+        if done:
+            break
+    if n_waiting or (n_given == 0 and waiting):
+        yield join(waiting)
+
+
+def join(corpora: Sequence[Corpus]) -> Corpus:
+    """Concatenate corpora whose alphabets grew one out of the other."""
+    if not corpora:
+        return Corpus([], [0], Alphabet(()))
+    if len(corpora) == 1:
+        return corpora[0]
+    symbols = np.concatenate([corpus.symbols for corpus in corpora])
+    lengths = np.concatenate([corpus.lengths for corpus in corpora])
+    return Corpus(symbols, offsets_of(lengths), corpora[-1].alphabet)
+
+
+def sort_alphabet(corpus: Corpus) -> Corpus:
+    """Recode a corpus so that its alphabet is sorted."""
+    return corpus.recode(Alphabet.from_symbols(corpus.alphabet))

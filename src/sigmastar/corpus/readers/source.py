@@ -1,0 +1,214 @@
+"""Open any text file: plain, gzip or xz (told by its first bytes), in bounded memory.
+
+A :class:`Source` gives blocks of whole lines, or decoded lines with their numbers. Memory is
+bounded by the block size and the longest line allowed, whatever the file expands to: a line that
+is longer, bytes that are not UTF-8 and damaged compression all raise
+:class:`~sigmastar.core.errors.ParseError` with the line where they stand.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from sigmastar.core.errors import DataNotFound, ParseError
+
+__all__ = ["MAX_LINE", "Source", "base_name"]
+
+BLOCK = 1 << 20
+MAX_LINE = 1 << 26
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+_XZ_MEMORY = 1 << 28  # an xz header may ask for gigabytes; presets ask for 65 MiB at most
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Damaged(Exception):
+    """The compressed stream cannot be read on."""
+
+
+def base_name(path: str | os.PathLike[str]) -> str:
+    """Return the lower-case file name without a compression suffix."""
+    name = os.path.basename(os.fspath(path)).lower()
+    for suffix in (".gz", ".xz"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+class Source:
+    """A text file, or standard input for ``"-"``; read it once, within ``with``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    max_line : int
+        The longest line allowed, in bytes.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_line: int = MAX_LINE) -> None:
+        self.path = os.fspath(path)
+        self.max_line = max_line
+        self.line = 1  # the line at which the next block begins
+        self._file: IO[bytes] | None = None
+        self._chunks: Iterator[bytes] = iter(())
+        self._head = b""
+
+    def __enter__(self) -> Source:
+        if self.path == "-":
+            raw: IO[bytes] = sys.stdin.buffer
+        else:
+            try:
+                raw = self._file = open(self.path, "rb")
+            except (OSError, ValueError) as error:
+                raise DataNotFound(
+                    f"{self.path!r} cannot be opened ({error}). Check the path."
+                ) from None
+        self._chunks = _expand(raw)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def head(self, size: int = 1 << 16) -> bytes:
+        """Look at the first bytes of the text without consuming them."""
+        while len(self._head) < size:
+            chunk = self._next_chunk()
+            if not chunk:
+                break
+            self._head += chunk
+        return self._head[:size].removeprefix(_BOM)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Give the text as it comes, cut anywhere."""
+        first, self._head = self._head, b""
+        while len(first) < len(_BOM):  # a byte order mark may arrive in pieces
+            chunk = self._next_chunk()
+            if not chunk:
+                break
+            first += chunk
+        yield first.removeprefix(_BOM)
+        while chunk := self._next_chunk():
+            yield chunk
+
+    def blocks(self) -> Iterator[bytes]:
+        """Give the text in blocks that end with a line; ``self.line`` numbers a block's first."""
+        parts: list[bytes] = []
+        size = 0
+        for chunk in self.chunks():
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                first = size + chunk.index(b"\n")
+                block = b"".join((*parts, chunk[:cut]))
+                if first > self.max_line:
+                    raise self._too_long()
+                yield block
+                self.line += block.count(b"\n")
+                parts, size = [], 0
+            parts.append(chunk[cut:])
+            size += len(chunk) - cut
+            if size > self.max_line:
+                raise self._too_long()
+        if size:
+            yield b"".join(parts)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Give each line's number and text, without its end (LF or CRLF)."""
+        for block in self.blocks():
+            text = self.decode(block)
+            rows = text.split("\n")
+            if rows[-1] == "":
+                rows.pop()
+            for number, row in enumerate(rows, self.line):
+                yield number, row.removesuffix("\r")
+
+    def decode(self, block: bytes) -> str:
+        """Decode a block of lines that begins at line ``self.line``."""
+        try:
+            return block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = self.line + block.count(b"\n", 0, error.start)
+            column = error.start - block.rfind(b"\n", 0, error.start)
+            found = f"the byte 0x{block[error.start]:02x} at byte {column} of the line"
+            raise ParseError(self.path, line, "UTF-8 text", found) from None
+
+    def _next_chunk(self) -> bytes:
+        try:
+            return next(self._chunks, b"")
+        except _Damaged as error:
+            raise ParseError(self.path, self.line, "an undamaged file", str(error)) from None
+        except OSError as error:
+            raise DataNotFound(f"{self.path!r} cannot be read ({error}).") from None
+
+    def _too_long(self) -> ParseError:
+        allowed = f"a line of at most {self.max_line:,} bytes"
+        return ParseError(self.path, self.line, allowed, "a longer one")
+
+
+def _expand(raw: IO[bytes]) -> Iterator[bytes]:
+    """Give the bytes of a file in chunks of at most BLOCK, decompressed."""
+    first = raw.read(BLOCK)
+    if first.startswith(_GZIP):
+        yield from _gunzip(raw, first)
+    elif first.startswith(_XZ):
+        yield from _unxz(raw, first)
+    else:
+        while first:
+            yield first
+            first = raw.read(BLOCK)
+
+
+def _gunzip(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
+    while data:  # a file may hold several members, one after the other
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            try:
+                text = member.decompress(data, BLOCK)
+            except zlib.error as error:
+                raise _Damaged(f"broken gzip data ({error})") from None
+            if text:
+                yield text
+            data = member.unconsumed_tail
+            if not data and not member.eof:
+                data = raw.read(BLOCK)
+                if not data:
+                    if text:  # output may still be waiting although all input is consumed
+                        continue
+                    raise _Damaged("a gzip stream that ends too early")
+        data = _rest(raw, member.unused_data, _GZIP, "gzip")
+
+
+def _unxz(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
+    while data:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        while not stream.eof:
+            try:
+                text = stream.decompress(data, BLOCK)
+            except lzma.LZMAError as error:
+                raise _Damaged(f"broken xz data ({error})") from None
+            if text:
+                yield text
+            data = b""
+            if stream.needs_input and not stream.eof:
+                data = raw.read(BLOCK)
+                if not data:
+                    raise _Damaged("an xz stream that ends too early")
+        data = _rest(raw, stream.unused_data, _XZ, "xz")
+
+
+def _rest(raw: IO[bytes], data: bytes, magic: bytes, kind: str) -> bytes:
+    """Return what follows a finished stream: nothing (padding aside) or another one."""
+    data = data.lstrip(b"\0")
+    while len(data) < len(magic):
+        more = raw.read(BLOCK)
+        if not more:
+            break
+        data = (data + more).lstrip(b"\0")
+    if data and not data.startswith(magic):
+        raise _Damaged(f"other bytes after the end of the {kind} data")
+    return data

@@ -1,0 +1,1 @@
+"""Model files of other programs: PAutomaC, Treba, AT&T/OpenFst text."""

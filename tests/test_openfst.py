@@ -1,0 +1,83 @@
+"""The Pynini bridge against enumeration."""
+
+import math
+import sys
+
+import pynini
+import pytest
+import pywrapfst
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sigmastar as ss
+from oracles import all_strings, random_hmm, random_pfa, random_wfa, value
+from sigmastar.core.errors import InvalidModel, MissingExtra
+from sigmastar.models.openfst import from_openfst, to_openfst
+
+
+def weight_of(fst, string):
+    """Sum over all paths by composing with the string and taking the shortest distance."""
+    table = fst.input_symbols()
+    chain = pynini.Fst("log64")
+    chain.add_states(len(string) + 1)
+    chain.set_start(0)
+    one = pynini.Weight.one("log64")
+    for i, symbol in enumerate(string):
+        label = table.find(symbol)
+        chain.add_arc(i, pynini.Arc(label, label, one, i + 1))
+    chain.set_final(len(string), one)
+    chain.set_input_symbols(table)
+    chain.set_output_symbols(table)
+    both = pynini.compose(chain, fst)
+    if both.start() < 0:
+        return 0.0
+    return math.exp(-float(pynini.shortestdistance(both, reverse=True)[both.start()]))
+
+
+@pytest.mark.parametrize("model", [random_pfa(1), random_hmm(2)], ids=["pfa", "hmm"])
+def test_openfst_weighs_strings_as_the_model_does(model):
+    fst = model.to_openfst()
+    assert fst.arc_type() == "log64"
+    for x in all_strings("ab", 4):
+        assert weight_of(fst, x) == pytest.approx(value(ss.algebra.to_wfa(model), x), rel=1e-6)
+
+
+@given(st.integers(0, 1000))
+def test_openfst_round_trip(seed):
+    model = random_pfa(seed)
+    back = from_openfst(to_openfst(model))
+    assert isinstance(back, ss.PFA)
+    assert back.allclose(model)
+
+
+def test_openfst_refuses_negative_weights_and_says_what_to_do():
+    with pytest.raises(InvalidModel, match="Convert the model to a PFA"):
+        random_wfa(0).to_openfst()
+
+
+def test_openfst_without_pynini_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynini", None)
+    with pytest.raises(MissingExtra, match=r"sigmastar\[fst\]"):
+        random_pfa(0).to_openfst()
+
+
+def test_openfst_refuses_a_transducer():
+    fst = pynini.cross("a", "b")
+    with pytest.raises(InvalidModel, match="acceptor"):
+        from_openfst(fst)
+
+
+def test_openfst_integers_stay_integers():
+    model = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet(range(2)))
+    assert from_openfst(to_openfst(model)).alphabet == model.alphabet
+
+
+def test_att_text_is_what_openfst_compiles(tmp_path):
+    model = random_pfa(4)
+    ss.write_model(model, tmp_path / "m.att")
+    table = pynini.SymbolTable.read_text(str(tmp_path / "m.att.syms"))
+    compiler = pywrapfst.Compiler(arc_type="log64")
+    compiler.write((tmp_path / "m.att").read_text())
+    fst = compiler.compile()
+    fst.set_input_symbols(table)
+    assert from_openfst(fst).allclose(model)
