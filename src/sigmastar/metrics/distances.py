@@ -145,21 +145,23 @@ def _over(model: WFA, alphabet: Alphabet) -> WFA:
 
 def _weights(a: WFA, b: WFA, max_length: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the weights of all strings up to a length under both automata, block by block."""
-    waiting = [(0, a.initial[None, :], b.initial[None, :])]
+    step = max(1, _BLOCK // max(a.n_symbols, 1))
     with stage("visit strings") as progress, threadpool_limits(1):
-        while waiting:
-            length, of_a, of_b = waiting.pop()
-            alive = (of_a != 0).any(axis=1) | (of_b != 0).any(axis=1)
-            of_a, of_b = of_a[alive], of_b[alive]
-            if len(of_a) == 0:
-                continue
-            progress.advance(len(of_a))
-            yield of_a @ a.final, of_b @ b.final
-            if length == max_length:
-                continue
-            # Taking the deepest block first keeps few of them waiting.
-            for first in range(0, len(of_a), _BLOCK):
-                rows = slice(first, first + _BLOCK)
+        # One block of forward vectors for each length, and how far it has been extended: going
+        # deep first keeps memory at one block a length.
+        open_blocks = [(a.initial[None, :], b.initial[None, :], -1)]
+        while open_blocks:
+            of_a, of_b, first = open_blocks.pop()
+            length = len(open_blocks)
+            if first < 0:
+                alive = (of_a != 0).any(axis=1) | (of_b != 0).any(axis=1)
+                of_a, of_b, first = of_a[alive], of_b[alive], 0
+                if len(of_a):
+                    progress.advance(len(of_a))
+                    yield of_a @ a.final, of_b @ b.final
+            if length < max_length and first < len(of_a):
+                rows = slice(first, first + step)
+                open_blocks.append((of_a, of_b, first + step))
                 next_a = (of_a[rows] @ a.transitions).reshape(-1, a.n_states)
                 next_b = (of_b[rows] @ b.transitions).reshape(-1, b.n_states)
-                waiting.append((length + 1, next_a, next_b))
+                open_blocks.append((next_a, next_b, -1))
