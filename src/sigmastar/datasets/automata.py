@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.readers.api import read_corpus
 from sigmastar.corpus.readers.pautomac import read_solution
 from sigmastar.datasets import sources
 from sigmastar.datasets.problem import Problem, Splits
 from sigmastar.datasets.store import DataHome, find_file
-from sigmastar.models.pautomac import read_pautomac_model
+from sigmastar.models.formats.pautomac import read_pautomac_model
+from sigmastar.models.pfa import PFA
 
 __all__ = ["load_pautomac", "load_ptb_tags", "load_wikipedia_text"]
 
@@ -50,8 +54,22 @@ def load_pautomac(n: int, *, data_home: DataHome = None) -> Problem:
             f"it has {len(solution)}."
         )
     solution.setflags(write=False)
-    model = read_pautomac_model(model_path, alphabet=train.alphabet)
+    model = _widened(read_pautomac_model(model_path), train.alphabet, str(model_path))
     return Problem(train, test, solution, model, f"pautomac-{n}")
+
+
+def _widened(model: PFA, alphabet: Alphabet, path: str) -> PFA:
+    """Give a machine the symbols it never emits, which its file does not mention."""
+    if model.alphabet == alphabet:
+        return model
+    if model.n_symbols > len(alphabet):
+        raise InvalidData(
+            f"{path} must be a machine over the {len(alphabet)} symbols of the strings; "
+            f"it has {model.n_symbols}."
+        )
+    operators = np.zeros((len(alphabet), model.n_states, model.n_states))
+    operators[: model.n_symbols] = model.transitions
+    return PFA(model.initial, operators, model.final, alphabet)
 
 
 def load_ptb_tags(*, data_home: DataHome = None) -> Splits[Corpus]:

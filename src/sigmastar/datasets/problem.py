@@ -16,7 +16,7 @@ __all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
 CorpusT = TypeVar("CorpusT", Corpus, PairCorpus)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Strings to learn a distribution from, and the truth to compare with.
 
@@ -37,6 +37,12 @@ class Problem:
     solution: FloatArray
     model: WFA | HMM
     name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.name!r}: {len(self.train):,} strings to learn from, "
+            f"{len(self.test):,} to test, {self.model!r})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
