@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_metrics import weight
 
+from oracles_metrics import weight
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.datasets import make_dpfa, make_hmm, make_pfa, make_problem, problem_from_model
 from sigmastar.models.wfa import useful_states
@@ -76,9 +76,7 @@ def test_mean_length_out_of_reach_is_refused():
 @settings(max_examples=5)
 @given(kinds, st.integers(0, 10**6))
 def test_problem_has_distinct_tests_and_a_normalised_solution(kind, seed):
-    problem = make_problem(
-        kind, n_states=4, n_symbols=3, n_train=20, n_test=25, random_state=seed
-    )
+    problem = make_problem(kind, n_states=4, n_symbols=3, n_train=20, n_test=25, random_state=seed)
     assert len({tuple(x) for x in problem.test}) == len(problem.test) == 25
     assert len(problem.train) == 20
     assert problem.solution.sum() == pytest.approx(1.0, abs=1e-14)

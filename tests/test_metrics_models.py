@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from oracles_metrics import strings, weight, wrong_predictions
 
+from oracles_metrics import strings, weight, wrong_predictions
 from sigmastar import HMM, PFA, WFA, Alphabet
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.datasets import make_dpfa, make_hmm, make_pfa, make_problem
@@ -84,7 +84,7 @@ def test_word_error_rate_is_that_of_brute_force(seed):
 def test_estimators_stand_for_their_model_and_policy(two):
     estimator = SimpleNamespace(model_=two[0], unknown="ignore")
     assert word_error_rate(estimator, [[0, 7, 1]]) == word_error_rate(two[0], [[0, 1]])
-    with pytest.raises(InvalidParameter, match="got SimpleNamespace. Call fit first"):
+    with pytest.raises(InvalidParameter, match=r"got SimpleNamespace. Call fit first"):
         word_error_rate(SimpleNamespace(), [[0]])
 
 
@@ -156,7 +156,7 @@ def test_too_many_strings_are_refused():
 
 def test_divergence_refuses_negative_weights():
     negative = WFA([1.0], [[[-0.5]]], [1.0], Alphabet("a"))
-    with pytest.raises(InvalidModel, match="a string has weight -0.5"):
+    with pytest.raises(InvalidModel, match=r"a string has weight -0.5"):
         kl_divergence(negative, negative, 2)
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_metrics import common_subsequence, levenshtein
 
+from oracles_metrics import common_subsequence, levenshtein
 from sigmastar import Corpus
 from sigmastar.core.errors import InvalidData
 from sigmastar.metrics import (

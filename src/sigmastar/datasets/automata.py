@@ -88,9 +88,7 @@ def load_ptb_tags(*, data_home: DataHome = None) -> Splits[Corpus]:
     corpus = read_corpus(find_file(sources.ptb_tags(), data_home), "treba")
     corpus = corpus[corpus.lengths > 0]  # type: ignore[call-overload]
     held_out = _PTB_DEV + _PTB_TEST
-    return Splits(
-        corpus[held_out:], corpus[:_PTB_DEV], corpus[_PTB_DEV:held_out], name="ptb-tags"
-    )
+    return Splits(corpus[held_out:], corpus[:_PTB_DEV], corpus[_PTB_DEV:held_out], name="ptb-tags")
 
 
 def load_wikipedia_text(*, chunk: int | None = 500, data_home: DataHome = None) -> Corpus:

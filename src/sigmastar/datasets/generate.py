@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import Integer, Real, check_all
+from sigmastar.core.rules import Integer, Real, Rule, check_all
 from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.hmm import HMM
@@ -27,7 +27,7 @@ from sigmastar.models.pfa import PFA
 
 __all__ = ["make_dpfa", "make_hmm", "make_pfa"]
 
-_RULES = {
+_RULES: dict[str, Rule] = {
     "n_states": Integer(1),
     "n_symbols": Integer(1),
     "symbol_sparsity": Real(0, 1, open_high=True),
@@ -109,7 +109,7 @@ def make_pfa(
     rng = as_generator(random_state)
     order = rng.permutation(n_states)
     arcs = _pairs_with_targets(rng, order, n_symbols, symbol_sparsity)
-    exists = arcs.any(axis=2)
+    exists: BoolArray = np.asarray(arcs.any(axis=2))
     rows = _support(rng, arcs[exists], transition_sparsity)
     arcs[exists] = rows
     weights = np.zeros(arcs.shape)
@@ -136,7 +136,7 @@ def make_dpfa(
     rng = as_generator(random_state)
     order = rng.permutation(n_states)
     arcs = _pairs_with_targets(rng, order, n_symbols, symbol_sparsity)
-    weights = arcs * _dirichlet(rng, arcs.any(axis=2))[:, :, None]
+    weights = arcs * _dirichlet(rng, np.asarray(arcs.any(axis=2)))[:, :, None]
     initial = np.zeros(n_states)
     initial[order[0]] = 1.0
     return _finished(rng, initial, weights, stop_sparsity, mean_length)
@@ -180,12 +180,11 @@ def _dirichlet(rng: np.random.Generator, support: BoolArray) -> FloatArray:
     return total
 
 
-def _initial(
-    rng: np.random.Generator, order: NDArray[np.int64], sparsity: float
-) -> FloatArray:
+def _initial(rng: np.random.Generator, order: NDArray[np.int64], sparsity: float) -> FloatArray:
     chosen = np.zeros((1, len(order)), dtype=bool)
     chosen[0, order[0]] = True
-    return _dirichlet(rng, _support(rng, chosen, sparsity))[0]
+    weights: FloatArray = _dirichlet(rng, _support(rng, chosen, sparsity))[0]
+    return weights
 
 
 def _finished(

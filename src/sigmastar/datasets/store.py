@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from sigmastar.core.errors import DataNotFound, InvalidParameter, MissingExtra
 from sigmastar.core.progress import stage
@@ -81,7 +82,11 @@ def find_file(file: DataFile, data_home: DataHome = None) -> Path:
     places = _places(data_home)
     for place in places:
         for base in (place / file.name, place / file.folder / file.name):
-            for path in (base, base.with_name(f"{base.name}.gz"), base.with_name(f"{base.name}.xz")):
+            for path in (
+                base,
+                base.with_name(f"{base.name}.gz"),
+                base.with_name(f"{base.name}.xz"),
+            ):
                 if path.is_file():
                     return path
     target = (places[0] if data_home is not None else cache_directory()) / file.folder
@@ -145,8 +150,17 @@ def _fetch(source: str, remedy: str) -> bytes:
     url = f"{os.environ.get('SIGMASTAR_MIRROR', _GITHUB).rstrip('/')}/{source}"
     with tempfile.TemporaryDirectory(prefix="sigmastar-") as directory:
         part = Path(directory) / "part"
+        responses: list[Any] = []
+        download = pooch.HTTPDownloader(
+            chunk_size=1 << 16,
+            timeout=_TIMEOUT,
+            hooks={"response": lambda response, *_, **__: responses.append(response)},
+        )
         try:
-            pooch.HTTPDownloader(timeout=_TIMEOUT)(url, str(part), None)
+            download(url, str(part), None)
             return part.read_bytes()
         except (OSError, ValueError) as error:  # the exceptions of requests are OSErrors
             raise DataNotFound(f"{url} cannot be downloaded ({error}). {remedy}") from None
+        finally:
+            for response in responses:  # a download that fails leaves its connection open
+                response.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import Problem
 from sigmastar.models.hmm import HMM
+from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
 __all__ = ["make_problem", "problem_from_model"]
 
-_KINDS = {"hmm": make_hmm, "pfa": make_pfa, "dpfa": make_dpfa}
+_KINDS: dict[str, Callable[..., HMM | PFA]] = {"hmm": make_hmm, "pfa": make_pfa, "dpfa": make_dpfa}
 _MAX_DRAWS = 200  # times the wanted number of test strings before we give up
 
 

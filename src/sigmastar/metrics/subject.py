@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.corpus.corpus import Corpus, as_corpus
-from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.models.hmm import HMM
 from sigmastar.models.wfa import WFA
 
@@ -28,5 +28,5 @@ def automaton_of(model_or_estimator: Any) -> Automaton:
 
 def coded_for(model_or_estimator: Any, model: Automaton, test: Sequences) -> Corpus:
     """Encode sequences as the model does; an estimator decides what becomes of unknown symbols."""
-    unknown = getattr(model_or_estimator, "unknown", "error")
+    unknown: Unknown = getattr(model_or_estimator, "unknown", "error")
     return as_corpus(test, alphabet=model.alphabet, unknown=unknown)
