@@ -20,14 +20,10 @@ def _automaton(model):
 
 @given(kinds, sizes, sizes, sparsities, sparsities, st.integers(0, 10**6))
 def test_every_state_is_reachable_and_can_stop(kind, n_states, n_symbols, symbols, stops, seed):
-    model = MAKERS[kind](
-        n_states,
-        n_symbols,
-        symbol_sparsity=symbols,
-        stop_sparsity=stops,
-        mean_length=50.0,
-        random_state=seed,
-    )
+    sparsity = {"symbol_sparsity": symbols, "stop_sparsity": stops}
+    if kind != "dpfa":
+        sparsity["transition_sparsity"] = stops
+    model = MAKERS[kind](n_states, n_symbols, **sparsity, mean_length=50.0, random_state=seed)
     assert useful_states(_automaton(model)).all()
     assert _automaton(model).total_mass() == pytest.approx(1.0, abs=1e-9)
 

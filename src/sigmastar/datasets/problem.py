@@ -65,13 +65,19 @@ class Document:
     n_sentences: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaggedDocuments:
     """Tagged sentences (``source`` words, ``target`` tags) and the documents they come from."""
 
     sentences: PairCorpus
     documents: tuple[Document, ...]
     name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"TaggedDocuments({self.name!r}: {len(self.documents):,} documents, "
+            f"{len(self.sentences):,} sentences, {self.sentences.source.n_symbols:,} words)"
+        )
 
     def of(self, *names: str) -> PairCorpus:
         """Return the sentences of some documents or categories, in corpus order."""
@@ -82,7 +88,7 @@ class TaggedDocuments:
         return self.sentences.take(rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SensorSeries:
     """Sequences of real vectors with one label for each.
 
@@ -99,6 +105,12 @@ class SensorSeries:
     inputs: tuple[FloatArray, ...]
     labels: Corpus
     name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"SensorSeries({self.name!r}: {len(self):,} sequences, "
+            f"{self.labels.n_symbols:,} labelled readings)"
+        )
 
     def __len__(self) -> int:
         return len(self.inputs)
