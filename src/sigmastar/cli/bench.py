@@ -42,10 +42,10 @@ def truth(
 ) -> None:
     """Score the true machines of PAutomaC and compare with solution files and the paper.
 
-    For each problem: perplexity and word error rate (WER, in per cent, ends of strings counted) of
-    the true machine on the test set, beside the "True" columns of Balle, Hamilton and Pineau
-    (ICML 2014, Tables 3 and 2), and the largest relative deviation of a string probability from
-    the solution file.
+    For each problem: perplexity and word error rate (WER, in per cent, ends
+    of strings counted) of the true machine on the test set, beside the "True"
+    columns of Balle, Hamilton and Pineau (ICML 2014, Tables 3 and 2), and the
+    largest relative deviation of a string probability from the solution file.
 
     Example: sigmastar bench truth --data ~/data/pautomac
     """
