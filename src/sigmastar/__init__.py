@@ -39,13 +39,15 @@ _EXPORTS = {
     "read_model": "sigmastar.models.formats.files",
     "write_model": "sigmastar.models.formats.files",
 }
-_SUBPACKAGES = ("inference",)
+_SUBPACKAGES = ("datasets", "inference", "metrics")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
+    from sigmastar import datasets as datasets
     from sigmastar import inference as inference
+    from sigmastar import metrics as metrics
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus

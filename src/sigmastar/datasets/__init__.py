@@ -1,1 +1,36 @@
-"""Synthetic problems and public data sets."""
+"""Synthetic problems with a known truth, and loaders of public data."""
+
+from sigmastar.datasets.automata import load_pautomac, load_ptb_tags, load_wikipedia_text
+from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
+from sigmastar.datasets.problem import (
+    Document,
+    Problem,
+    SensorSeries,
+    Splits,
+    TaggedDocuments,
+)
+from sigmastar.datasets.sensors import load_wall_following
+from sigmastar.datasets.store import cache_directory
+from sigmastar.datasets.synthetic import make_problem, problem_from_model
+from sigmastar.datasets.tagged import load_brown, load_transliteration, load_ud
+
+__all__ = [
+    "Document",
+    "Problem",
+    "SensorSeries",
+    "Splits",
+    "TaggedDocuments",
+    "cache_directory",
+    "load_brown",
+    "load_pautomac",
+    "load_ptb_tags",
+    "load_transliteration",
+    "load_ud",
+    "load_wall_following",
+    "load_wikipedia_text",
+    "make_dpfa",
+    "make_hmm",
+    "make_pfa",
+    "make_problem",
+    "problem_from_model",
+]

@@ -1,1 +1,35 @@
-"""How good a model is."""
+"""How good a model is: perplexities, error rates, string and automaton distances."""
+
+from sigmastar.metrics.distances import Distance, kl_divergence, l1_distance
+from sigmastar.metrics.errors import word_error_rate
+from sigmastar.metrics.perplexity import (
+    log_likelihood_per_symbol,
+    pautomac_perplexity,
+    perplexity_of_probabilities,
+    perplexity_per_symbol,
+)
+from sigmastar.metrics.strings import (
+    character_error_rate,
+    edit_distance,
+    lcs_length,
+    mean_f_score,
+    normalized_edit_distance,
+    word_accuracy,
+)
+
+__all__ = [
+    "Distance",
+    "character_error_rate",
+    "edit_distance",
+    "kl_divergence",
+    "l1_distance",
+    "lcs_length",
+    "log_likelihood_per_symbol",
+    "mean_f_score",
+    "normalized_edit_distance",
+    "pautomac_perplexity",
+    "perplexity_of_probabilities",
+    "perplexity_per_symbol",
+    "word_accuracy",
+    "word_error_rate",
+]

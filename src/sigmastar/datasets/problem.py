@@ -1,0 +1,116 @@
+"""What the loaders and generators return: frozen bundles of corpora."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.models.hmm import HMM
+from sigmastar.models.wfa import WFA
+
+__all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
+
+CorpusT = TypeVar("CorpusT", Corpus, PairCorpus)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem:
+    """Strings to learn a distribution from, and the truth to compare with.
+
+    Parameters
+    ----------
+    train, test : Corpus
+        Strings drawn from the machine; those of ``test`` are distinct.
+    solution : array (len(test),)
+        The machine's probability of each test string, normalised to sum to one over them.
+    model : WFA or HMM
+        The machine itself.
+    name : str
+        For titles and messages.
+    """
+
+    train: Corpus
+    test: Corpus
+    solution: FloatArray
+    model: WFA | HMM
+    name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.name!r}: {len(self.train):,} strings to learn from, "
+            f"{len(self.test):,} to test, {self.model!r})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Splits(Generic[CorpusT]):
+    """The parts of a data set; ``None`` where its makers give no such part."""
+
+    train: CorpusT | None
+    dev: CorpusT | None
+    test: CorpusT | None
+    name: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document of a tagged corpus: its sentences are ``first`` to ``first + n_sentences - 1``."""
+
+    name: str
+    category: str
+    first: int
+    n_sentences: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TaggedDocuments:
+    """Tagged sentences (``source`` words, ``target`` tags) and the documents they come from."""
+
+    sentences: PairCorpus
+    documents: tuple[Document, ...]
+    name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"TaggedDocuments({self.name!r}: {len(self.documents):,} documents, "
+            f"{len(self.sentences):,} sentences, {self.sentences.source.n_symbols:,} words)"
+        )
+
+    def of(self, *names: str) -> PairCorpus:
+        """Return the sentences of some documents or categories, in corpus order."""
+        rows: list[int] = []
+        for document in self.documents:
+            if document.name in names or document.category in names:
+                rows.extend(range(document.first, document.first + document.n_sentences))
+        return self.sentences.take(rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SensorSeries:
+    """Sequences of real vectors with one label for each.
+
+    Parameters
+    ----------
+    inputs : tuple of arrays (length, n_features)
+        The readings of each sequence.
+    labels : Corpus
+        The labels of each sequence, as long as its readings.
+    name : str
+        For titles and messages.
+    """
+
+    inputs: tuple[FloatArray, ...]
+    labels: Corpus
+    name: str
+
+    def __repr__(self) -> str:
+        return (
+            f"SensorSeries({self.name!r}: {len(self):,} sequences, "
+            f"{self.labels.n_symbols:,} labelled readings)"
+        )
+
+    def __len__(self) -> int:
+        return len(self.inputs)

@@ -1,0 +1,110 @@
+"""Learning problems with a known truth: strings drawn from a random machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from sigmastar import inference
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import Choice, Integer, check
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
+from sigmastar.datasets.problem import Problem
+from sigmastar.models.hmm import HMM
+from sigmastar.models.pfa import PFA
+from sigmastar.models.wfa import WFA
+
+__all__ = ["make_problem", "problem_from_model"]
+
+_KINDS: dict[str, Callable[..., HMM | PFA]] = {"hmm": make_hmm, "pfa": make_pfa, "dpfa": make_dpfa}
+_MAX_DRAWS = 200  # times the wanted number of test strings before we give up
+
+
+def make_problem(
+    kind: str = "pfa",
+    *,
+    n_train: int = 20_000,
+    n_test: int = 1_000,
+    random_state: RandomState = None,
+    name: str | None = None,
+    **parameters: Any,
+) -> Problem:
+    """Draw a random machine, strings to learn from, and distinct test strings with the solution.
+
+    Parameters
+    ----------
+    kind : {"pfa", "hmm", "dpfa"}
+        Which generator draws the machine.
+    n_train, n_test : int
+        How many strings; those of the test set are distinct, in the order they were drawn.
+    random_state : int, Generator, …
+        Same seed, same problem.
+    name : str, optional
+        Title of the problem; says the kind and the size by default.
+    **parameters
+        Of :func:`make_pfa`, :func:`make_hmm` or :func:`make_dpfa`.
+
+    Examples
+    --------
+    >>> problem = make_problem("dpfa", n_states=5, n_symbols=4, n_train=100, n_test=20,
+    ...                        random_state=0)
+    >>> problem.name, len(problem.train), len(problem.test)
+    ('dpfa-5x4', 100, 20)
+    """
+    check("kind", kind, Choice(*_KINDS))
+    machine_rng, string_rng = as_generator(random_state).spawn(2)
+    try:
+        model = _KINDS[kind](random_state=machine_rng, **parameters)
+    except TypeError as error:
+        raise InvalidParameter(f"a parameter of make_{kind} is misspelt: {error}.") from None
+    title = f"{kind}-{model.n_states}x{model.n_symbols}" if name is None else name
+    return problem_from_model(model, n_train, n_test, random_state=string_rng, name=title)
+
+
+def problem_from_model(
+    model: WFA | HMM,
+    n_train: int = 20_000,
+    n_test: int = 1_000,
+    *,
+    random_state: RandomState = None,
+    name: str = "model",
+) -> Problem:
+    """Draw training strings and distinct test strings from a machine you have."""
+    check("n_train", n_train, Integer(1))
+    check("n_test", n_test, Integer(1))
+    train_rng, test_rng = as_generator(random_state).spawn(2)
+    train = inference.sample(model, n_train, random_state=train_rng)
+    test = _distinct_strings(model, n_test, test_rng)
+    log_probability = inference.log_proba(model, test)
+    solution = np.exp(log_probability - logsumexp(log_probability))
+    solution /= solution.sum()
+    solution.setflags(write=False)
+    return Problem(train, test, solution, model, name)
+
+
+def _distinct_strings(model: WFA | HMM, n: int, rng: np.random.Generator) -> Corpus:
+    found = inference.sample(model, 2 * n, random_state=rng)
+    drawn = 2 * n
+    while len(found := found.distinct()[0]) < n:
+        if drawn >= _MAX_DRAWS * n:
+            raise InvalidParameter(
+                f"n_test must not exceed the number of distinct strings the machine draws; got "
+                f"{n}, and {drawn:,} draws gave {len(found)}. Lower n_test, raise mean_length or "
+                "lower the sparsities."
+            )
+        found = _joined(found, inference.sample(model, drawn, random_state=rng))
+        drawn *= 2
+    return found[:n]
+
+
+def _joined(first: Corpus, second: Corpus) -> Corpus:
+    return Corpus(
+        np.concatenate((first.symbols, second.symbols)),
+        np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1])),
+        first.alphabet,
+    )

@@ -1,0 +1,36 @@
+"""Word error rate: how often the likeliest next symbol is not the one that comes.
+
+At every position of every string, and once more at its end, the model predicts the argmax over the
+alphabet and the end of string given the symbols before; the rate is the share of wrong
+predictions. Only the order of scores matters, so it needs no probabilities. Ties go to the first
+symbol of the alphabet, the end of string coming last (Balle, Hamilton and Pineau, 2014).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigmastar import inference
+from sigmastar.core.errors import InvalidData
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.metrics.subject import automaton_of, coded_for
+
+__all__ = ["word_error_rate"]
+
+
+def word_error_rate(model_or_estimator: Any, test: Sequences) -> float:
+    """Return the share of wrong next-symbol predictions, ends included (a fraction).
+
+    Parameters
+    ----------
+    model_or_estimator : WFA, PFA, HMM or fitted estimator
+        What is judged.
+    test : Corpus or iterable of sequences
+        The strings to predict; repeated ones count as often as they are listed.
+    """
+    model = automaton_of(model_or_estimator)
+    corpus = coded_for(model_or_estimator, model, test)
+    if len(corpus) == 0:
+        raise InvalidData("test must hold at least one sequence; it is empty.")
+    errors, positions = inference.next_symbol_errors(model, corpus)
+    return float(errors / positions)
