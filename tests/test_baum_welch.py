@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
-from oracles import random_hmm, random_pfa, random_wfa
 
 import sigmastar as ss
+from oracles import random_hmm, random_pfa, random_wfa
 
 DATA = ss.sample(random_pfa(7, n_states=4, symbols="abc"), 400, random_state=0)
 
@@ -154,8 +154,8 @@ def test_bad_arguments_are_refused():
         ss.BaumWelchPFA(init=random_pfa(0)).fit(DATA)
     with pytest.raises(ss.errors.InvalidParameter, match="one weight for each of 400"):
         ss.BaumWelchPFA().fit(DATA, sample_weight=[1.0])
+    impossible = ss.PFA([1.0], [[[0.5]], [[0.0]], [[0.0]]], [0.5], DATA.alphabet)
     with pytest.raises(ss.errors.InvalidData, match="probability zero to sequences of weight"):
-        impossible = ss.PFA([1.0], [[[0.5]], [[0.0]], [[0.0]]], [0.5], DATA.alphabet)
         ss.BaumWelchPFA(init=impossible).fit(DATA)
 
 
@@ -192,5 +192,5 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA)
     with pytest.raises(ss.errors.InvalidParameter, match="belongs to a run with other data"):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA[:100])
-    with pytest.raises(ss.errors.InvalidParameter, match="checkpoint needs an integer random_state"):
+    with pytest.raises(ss.errors.InvalidParameter, match="needs an integer random_state"):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path).fit(DATA)

@@ -1,15 +1,15 @@
-"""What every estimator of automata promises. A new estimator is added to ESTIMATORS and must pass."""
+"""What every estimator of automata promises; a new one is added to ESTIMATORS and must pass."""
 
 import inspect
 
 import numpy as np
 import pytest
-from oracles import random_pfa
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import sigmastar as ss
+from oracles import random_pfa
 
 TRUTH = random_pfa(11, n_states=2, symbols="abc", stop=1.0)
 CORPUS = ss.sample(TRUTH, 300, random_state=0)
@@ -18,6 +18,7 @@ STRINGS = ["".join(sequence) for sequence in CORPUS]
 ESTIMATORS = [
     ss.BaumWelchPFA(2, max_iter=5, random_state=0),
     ss.BaumWelchHMM(2, max_iter=5, random_state=0),
+    ss.GibbsPFA(2, n_chains=2, n_sweeps=12, burn_in=4, n_samples=2, em_iter=3, random_state=0),
 ]
 
 

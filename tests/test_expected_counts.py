@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from oracles import all_strings, paths, random_pfa
 
 import sigmastar as ss
+from oracles import all_strings, paths, random_pfa
 from sigmastar.inference import counts as counting
 from sigmastar.inference.counts import Forest
 

@@ -22,6 +22,7 @@ _EXPORTS = {
     "load": "sigmastar.loading",
     "BaumWelchHMM": "sigmastar.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.estimators.baum_welch",
+    "GibbsPFA": "sigmastar.estimators.gibbs",
     "END": "sigmastar.inference",
     "likeliest_strings": "sigmastar.inference",
     "log_prefix_proba": "sigmastar.inference",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.inference import END as END
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sigmastar.cli.common import ModelArgument, SeedOption, symbol_text
-from sigmastar.cli.output import JsonOption, emit_json, err, out, show_table
+from sigmastar.cli.output import JsonOption, emit_json, emit_lines, err, show_table
 
 __all__ = ["convert", "sample", "show"]
 
@@ -34,7 +34,7 @@ def show(
         return
     likely = summary.pop("likeliest_strings")
     rows = [(name.replace("_", " "), _cell(value)) for name, value in summary.items()]
-    show_table(str(model), ["property", "value"], rows)
+    show_table(model.name, ["property", "value"], rows)
     if likely:
         rows = [(entry["string"] or "(empty)", f"{entry['p']:.6g}") for entry in likely]
         show_table("Likeliest strings", ["string", "probability"], rows)
@@ -108,8 +108,7 @@ def sample(
     if json:
         emit_json([list(map(symbol_text, string)) for string in corpus])
         return
-    for string in corpus:
-        out.print(" ".join(map(symbol_text, string)), markup=False, soft_wrap=True)
+    emit_lines(" ".join(map(symbol_text, string)) for string in corpus)
 
 
 def convert(

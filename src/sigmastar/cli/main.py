@@ -6,9 +6,10 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from sigmastar import __version__
-from sigmastar.cli import bench
+from sigmastar.cli import bench, machines, scores
 from sigmastar.cli.output import err, out, progress
 from sigmastar.core.errors import SigmastarError
 
@@ -21,6 +22,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(scores.score)
+app.command()(scores.perplexity)
+app.command()(scores.predict)
+app.command()(machines.sample)
+app.command()(machines.show)
+app.command()(machines.convert)
+app.command("export", hidden=True)(machines.convert)
 app.add_typer(bench.app, name="bench")
 
 
@@ -49,7 +57,7 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()  # the reader of our output went away: nothing to tell
         else:
-            err.print(f"[bold red]error:[/] {error}", markup=True, soft_wrap=True)
+            err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
         err.print("interrupted")

@@ -18,7 +18,16 @@ from rich.table import Table
 
 from sigmastar.core.progress import Stage, listening
 
-__all__ = ["JsonOption", "RichReporter", "emit_json", "err", "out", "progress", "show_table"]
+__all__ = [
+    "JsonOption",
+    "RichReporter",
+    "emit_json",
+    "emit_lines",
+    "err",
+    "out",
+    "progress",
+    "show_table",
+]
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -32,6 +41,11 @@ def emit_json(value: Any) -> None:
     """Print a value as one JSON document; non-finite numbers become null."""
     json.dump(_plain(value), sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def emit_lines(lines: Iterable[str]) -> None:
+    """Print lines of data exactly as they are."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def _plain(value: Any) -> Any:

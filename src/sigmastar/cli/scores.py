@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from sigmastar.cli.common import (
@@ -15,7 +14,7 @@ from sigmastar.cli.common import (
     read_for,
     symbol_text,
 )
-from sigmastar.cli.output import JsonOption, emit_json, err, out, show_table
+from sigmastar.cli.output import JsonOption, emit_json, emit_lines, err, show_table
 
 __all__ = ["perplexity", "predict", "score"]
 
@@ -61,8 +60,7 @@ def score(
     if json:
         emit_json(summary | {"log_proba": values})
         return
-    for value in values:
-        out.print(f"{value:.12g}", markup=False)
+    emit_lines(f"{value:.12g}" for value in values)
     if len(values):
         err.print(
             f"{len(corpus):,} sequences, mean log-probability {summary['mean_log_proba']:.4f} "
@@ -91,7 +89,7 @@ def perplexity(
       sigmastar perplexity model.sigma 6.pautomac.test --solution 6.pautomac_solution.txt
     """
     from sigmastar import metrics
-    from sigmastar.corpus.readers.api import read_solution
+    from sigmastar.corpus.readers.pautomac import read_solution
     from sigmastar.models.formats.files import read_model
 
     machine = read_model(model)
@@ -132,6 +130,4 @@ def predict(
     if json:
         emit_json([[{"symbol": symbol_text(s), "p": p} for s, p in row] for row in best])
         return
-    for row in best:
-        line = "\t".join(f"{symbol_text(symbol)} {np.round(p, 6):g}" for symbol, p in row)
-        out.print(line, markup=False, soft_wrap=True)
+    emit_lines("\t".join(f"{symbol_text(symbol)} {p:.6g}" for symbol, p in row) for row in best)

@@ -1,9 +1,9 @@
 """Collapsed Gibbs sampling of state sequences.
 
 The state at each point of each string is drawn given all others, with the parameters integrated
-out under Dirichlet priors: ``a`` for the outcomes of a state (a symbol or the end), ``b`` for the next
-state given state and symbol (and for the first state). A string of t symbols has t + 1 states; string
-i keeps them at ``offsets[i] + i`` and on.
+out under Dirichlet priors: ``a`` for the outcomes of a state (a symbol or the end), ``b`` for the
+next state given state and symbol (and for the first state). A string of t symbols has t + 1 states;
+string i keeps them at ``offsets[i] + i`` and on.
 
 ``counts`` is (starts, arcs[p, x, q], arcs by [x, q, p], uses[x, p], ends[p], totals[p]); the second
 copy of the arcs lets both loops over candidate states run along memory.

@@ -69,9 +69,9 @@ def grow_trie(
             code = symbols[offsets[sequence] + depth]
             child = -1
             if not alone[node - level_first]:  # a lone sequence can meet no other any more
-                key = np.uint64(np.int64(node) * n_symbols + code)
-                slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
-                slot = slot & np.uint64(size - 1)
+                key = np.int64(node) * n_symbols + code
+                # Keys of a level are near neighbours: folding high bits down spreads them enough.
+                slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 21)) & (size - 1)
                 while True:
                     child = slot_child[slot]
                     if child < 0:
@@ -79,7 +79,7 @@ def grow_trie(
                         break
                     if child_parent[child] == node and child_symbol[child] == code:
                         break
-                    slot = (slot + np.uint64(1)) & np.uint64(size - 1)
+                    slot = (slot + 1) & (size - 1)
             if child < 0:
                 child = n_children
                 child_parent[child] = node

@@ -1,8 +1,8 @@
 """Bayesian learning of probabilistic automata by collapsed Gibbs sampling.
 
 In the manner of the winner of the PAutomaC competition (Shibata and Yoshinaka 2012): states of all
-points of all strings are drawn in turn with the parameters integrated out, several chains run side by
-side, and the automata of samples taken after a burn-in are averaged. An average of PFAs is a PFA.
+points of all strings are drawn in turn with the parameters integrated out, several chains run side
+by side, and the automata of samples taken after a burn-in are averaged. An average of PFAs is one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import gammaln
@@ -91,9 +91,7 @@ def learn_gibbs(
     seeds = as_generator(random_state).spawn(settings.n_chains)
     workers = min(thread_count(settings.n_jobs), settings.n_chains)
     with stage("Gibbs sampling", settings.n_chains * settings.n_sweeps) as bar:
-        chains = [
-            _Chain(corpus, n_states, settings, start, seed, deadline, bar) for seed in seeds
-        ]
+        chains = [_Chain(corpus, n_states, settings, start, seed, deadline, bar) for seed in seeds]
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(_Chain.run, chains))
     samples = [model for chain in chains for model in chain.samples]
@@ -105,7 +103,8 @@ def learn_gibbs(
         "n_samples": len(samples),
         "seconds": time.monotonic() - began,
     }
-    return Learned(mixture(samples, np.full(len(samples), 1 / len(samples))), info)
+    average = mixture(samples, np.full(len(samples), 1 / len(samples)))
+    return Learned(PFA(average.initial, average.transitions, average.final, corpus.alphabet), info)
 
 
 def potential_scale_reduction(traces: list[list[float]]) -> float:
@@ -206,8 +205,7 @@ def _random_start(
 ) -> PFA:
     steps = BaumWelchSettings(max_iter=settings.em_iter, tol=0.0, n_jobs=1)
     learned = learn_baum_welch(corpus, PFAFamily(), n_states, settings=steps, random_state=rng)
-    assert isinstance(learned.model, PFA)
-    return smoothed(learned.model, 1e-6)
+    return smoothed(cast(PFA, learned.model), 1e-6)
 
 
 def log_joint(
@@ -220,7 +218,9 @@ def log_joint(
     n, k = len(totals), len(uses)
     first = gammaln(starts + b).sum() - gammaln(starts.sum() + n * b)
     first += gammaln(n * b) - n * gammaln(b)
-    outcomes = gammaln(uses + a).sum() + gammaln(ends + a).sum() - gammaln(totals + a * (k + 1)).sum()
+    outcomes = (
+        gammaln(uses + a).sum() + gammaln(ends + a).sum() - gammaln(totals + a * (k + 1)).sum()
+    )
     outcomes += n * (gammaln(a * (k + 1)) - (k + 1) * gammaln(a))
     following = gammaln(arcs + b).sum() - gammaln(uses + n * b).sum()
     following += n * k * (gammaln(n * b) - n * gammaln(b))
