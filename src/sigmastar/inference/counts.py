@@ -98,7 +98,7 @@ class Forest:
             _block(corpus.take(rows), None if weights is None else weights[rows])
             for rows in _cut(corpus, order, n_states)
         ]
-        self._spare: list[_Workspace] = []
+        self._spare: dict[int, list[_Workspace]] = {}
 
     @property
     def n_nodes(self) -> int:
@@ -168,10 +168,8 @@ class Forest:
         initial, transitions, _, _ = parameters
         n = len(initial)
         try:
-            space = self._spare.pop()
-        except IndexError:
-            space = _Workspace(self._blocks, n)
-        if space.n != n:
+            space = self._spare[n].pop()
+        except (KeyError, IndexError):
             space = _Workspace(self._blocks, n)
         tree = block.tree
         forward_pass(
@@ -186,12 +184,18 @@ class Forest:
         )
         return space
 
+    def _keep(self, space: _Workspace) -> None:
+        """Keep a workspace for the next pass; those of sizes gone by are let go."""
+        if space.n not in self._spare and len(self._spare) >= 3:
+            self._spare = {}
+        self._spare.setdefault(space.n, []).append(space)
+
     def _likelihood(self, block: _Block, parameters: _Parameters) -> tuple[float, float]:
         space = self._forward(block, parameters)
         values = tree_likelihood(
             block.tree.parent, block.end_weights, parameters[3], space.alpha, space.scale
         )
-        self._spare.append(space)
+        self._keep(space)
         return values
 
     def _sums(self, block: _Block, parameters: _Parameters) -> _Sums:
@@ -210,7 +214,7 @@ class Forest:
             (space.rows, space.adjoint, space.lower, space.upper, space.square),
             sums,
         )
-        self._spare.append(space)
+        self._keep(space)
         return sums, likelihood, impossible
 
 

@@ -6,9 +6,11 @@ core is busy; work is shared out above the products instead.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import scipy.linalg.cython_blas  # noqa: F401  (loads the library that compiled kernels call)
 from threadpoolctl import ThreadpoolController
@@ -21,8 +23,35 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _Limit:
+    """The limit is the process's: the first to enter sets it, the last to leave lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limiter: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Run the enclosed work with single-threaded BLAS."""
-    with _controller().limit(limits=1, user_api="blas"):
+    """Run the enclosed work with single-threaded BLAS; may be nested and shared by threads."""
+    _LIMIT.enter()
+    try:
         yield
+    finally:
+        _LIMIT.leave()

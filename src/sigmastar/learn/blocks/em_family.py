@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.inference.counts import ExpectedCounts
 from sigmastar.models.hmm import HMM
@@ -42,18 +42,31 @@ class Family(Protocol):
     def random(self, rng: np.random.Generator, n_states: int, n_symbols: int) -> Parameters:
         """Draw parameters to start from."""
 
+    def split(
+        self, parameters: Parameters, copies: IndexArray, rng: np.random.Generator
+    ) -> Parameters:
+        """Give each state the copies named (its number, once or more), slightly disturbed."""
+
 
 def log_prior(family: Family, parameters: Parameters) -> float:
-    """Return the logarithm of the Dirichlet prior, up to a constant: prior · Σ log(parameter)."""
-    if not family.prior:
+    """Return the logarithm of the Dirichlet prior, up to a constant: prior · Σ log(parameter).
+
+    A negative pseudo-count has no bounded density behind it and counts as none.
+    """
+    if family.prior <= 0:
         return 0.0
     logs = sum(float(np.log(array[array > 0]).sum()) for array in parameters.values())
     return family.prior * logs
 
 
 def _with_prior(counts: FloatArray, parameters: FloatArray, prior: float) -> FloatArray:
-    """Add a pseudo-count to every parameter that is not zero by structure."""
-    return counts + prior * (parameters > 0) if prior else counts
+    """Add a pseudo-count to every parameter that is not zero by structure.
+
+    A negative one takes away instead, down to zero: rarely used parameters vanish for good.
+    """
+    if not prior:
+        return counts
+    return np.maximum(counts + prior * (parameters > 0), 0.0)
 
 
 def _distribution(counts: FloatArray, old: FloatArray) -> FloatArray:
@@ -97,7 +110,7 @@ class PFAFamily:
             arcs, stop = old_arcs, old_stop  # they share one sum: nothing is left to learn
         elif "final" in self.frozen:
             leaving = arcs.sum(axis=(0, 2))
-            factor = np.where(leaving > 0, (1 - old_stop) / np.where(leaving > 0, leaving, 1), 0)
+            factor = _share_out(1 - old_stop, leaving)
             arcs = np.where((leaving > 0)[:, None], arcs * factor[:, None], old_arcs)
             stop = old_stop
         else:
@@ -121,6 +134,21 @@ class PFAFamily:
         stop = np.full(n_states, 1.0 / (n_symbols + 1))
         arcs = np.ascontiguousarray(arcs / arcs.sum(axis=(0, 2))[:, None] * (1 - stop)[:, None])
         return {"initial": rng.dirichlet(np.ones(n_states)), "transitions": arcs, "final": stop}
+
+    def split(
+        self, parameters: Parameters, copies: IndexArray, rng: np.random.Generator
+    ) -> Parameters:
+        """Let copies share what arrived at their state, and leave as it left."""
+        share = 1.0 / np.bincount(copies)[copies]
+        stop = parameters["final"][copies]
+        arcs = parameters["transitions"][:, copies][:, :, copies] * share
+        arcs = arcs * _noise(rng, arcs.shape)
+        leaving = arcs.sum(axis=(0, 2))
+        arcs *= np.where(leaving > 0, (1 - stop) / np.where(leaving > 0, leaving, 1.0), 0.0)[
+            :, None
+        ]
+        start = parameters["initial"][copies] * share * _noise(rng, share.shape)
+        return {"initial": start / start.sum(), "transitions": arcs, "final": stop}
 
 
 class HMMFamily:
@@ -179,3 +207,35 @@ class HMMFamily:
             "emission": emission,
             "stop": stop,
         }
+
+    def split(
+        self, parameters: Parameters, copies: IndexArray, rng: np.random.Generator
+    ) -> Parameters:
+        """Let copies share what arrived at their state, and leave and emit as it did."""
+        share = 1.0 / np.bincount(copies)[copies]
+        move = parameters["transition"][copies][:, copies] * share
+        move = move * _noise(rng, move.shape)
+        stop = parameters["stop"][copies]
+        emit = parameters["emission"][copies]
+        emit = emit * _noise(rng, emit.shape)
+        leaving = emit.sum(axis=1)
+        emit *= np.where(leaving > 0, (1 - stop) / np.where(leaving > 0, leaving, 1.0), 0.0)[
+            :, None
+        ]
+        start = parameters["initial"][copies] * share * _noise(rng, share.shape)
+        return {
+            "initial": start / start.sum(),
+            "transition": move / move.sum(axis=1, keepdims=True),
+            "emission": emit,
+            "stop": stop,
+        }
+
+
+def _share_out(wanted: FloatArray, present: FloatArray) -> FloatArray:
+    """Return the factors that bring sums to what is wanted (zero where there is nothing)."""
+    return np.where(present > 0, wanted / np.where(present > 0, present, 1.0), 0.0)
+
+
+def _noise(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Draw factors around one, large enough for copies to go different ways."""
+    return np.exp(0.3 * rng.normal(size=shape))

@@ -1,0 +1,359 @@
+"""Find a good automaton within a time budget, from training data alone.
+
+A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
+tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.learn.blocks.growth`),
+side by side on the available cores, and a family that falls behind is given up; Gibbs sampling starts
+from the best PFA. The best candidates are mixed with weights fitted on the held-out part, and each
+component is trained a little further on all sequences. What was done is written down as a recipe
+that gives the same model again without a clock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.errors import SigmastarError
+from sigmastar.core.progress import Stage, stage
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.inference.counts import Forest, thread_count
+from sigmastar.inference.scoring import log_proba
+from sigmastar.learn.blocks.em_family import Parameters, PFAFamily
+from sigmastar.learn.blocks.growth import Track, family_named
+from sigmastar.learn.blocks.mixing import mixture_weights
+from sigmastar.learn.em_start import pfa_from_wfa, smoothed
+from sigmastar.learn.gibbs import GibbsSettings, learn_gibbs
+from sigmastar.models.algebra import mixture
+from sigmastar.models.hmm import HMM
+from sigmastar.models.pfa import PFA
+from sigmastar.models.wfa import WFA
+
+__all__ = ["Starter", "learn_auto", "refit"]
+
+Starter = Callable[[Corpus], WFA | HMM]
+
+HELD_OUT = 0.1
+GROWING = 0.62  # shares of the budget that have passed when each phase ends
+SAMPLING = 0.8
+REFIT_STEPS = 6
+COMPONENTS = 6
+BEHIND = 0.02  # nats per sequence at which a family is given up
+
+
+@dataclass
+class Candidate:
+    """Something that may be chosen: how it came about, and how it scores on held-out sequences."""
+
+    name: str
+    model: WFA | HMM
+    log_proba: FloatArray
+    seconds: float
+    recipe: dict[str, Any] | None = None
+    family: str | None = None
+    parameters: Parameters = field(default_factory=dict)
+    weight: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """Mean log-probability of a held-out sequence, impossible ones at a fixed price."""
+        return float(np.maximum(self.log_proba, np.log(np.finfo(float).tiny)).mean())
+
+
+def learn_auto(
+    corpus: Corpus,
+    *,
+    time_budget: float,
+    starters: Mapping[str, Starter],
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Learned[WFA | HMM]:
+    """Choose, mix and refit within ``time_budget`` seconds.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Training sequences.
+    time_budget : float
+        Seconds of wall time.
+    starters : mapping of name to learner
+        Quick learners; their models are candidates, and starting points of Baum–Welch.
+    random_state : int, Generator, …
+        Seeds the split and all starts.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Learned
+        ``info["leaderboard"]`` has a row for every candidate, best first; ``info["recipe"]`` can be
+        replayed (:func:`sigmastar.learn.auto_replay.replay_recipe`).
+    """
+    began = time.monotonic()
+    seed = int(as_generator(random_state).integers(2**31))
+    held, train = corpus.split(HELD_OUT, random_state=seed)
+    if len(held) == 0:
+        held = train  # too few to hold any out: judge by what there is
+    search = _Search(train, held, seed, began, time_budget, thread_count(n_jobs))
+    with stage("searching", time_budget) as bar:
+        search.bar = bar
+        search.ask_starters(starters)
+        search.grow(began + GROWING * time_budget)
+        search.sample(began + SAMPLING * time_budget)
+        chosen = search.choose()
+        model, steps = search.finish(chosen, corpus)
+    recipe = {
+        "seed": seed,
+        "held_out": HELD_OUT,
+        "refit": steps,
+        "components": [{"weight": c.weight, "name": c.name, **(c.recipe or {})} for c in chosen],
+    }
+    info: dict[str, Any] = {
+        "leaderboard": search.leaderboard(),
+        "recipe": recipe,
+        "seconds": time.monotonic() - began,
+    }
+    return Learned(model, info)
+
+
+def refit(
+    family_name: str, parameters: Parameters, forest: Forest, steps: int, n_jobs: int | None = None
+) -> Parameters:
+    """Train a component a few steps further on all sequences; zeros stay zero."""
+    family = family_named(family_name)
+    for _ in range(steps):
+        counts = forest.expected_counts(*family.expand(parameters), n_jobs=n_jobs)
+        if counts.impossible:
+            break
+        parameters = family.maximize(counts, parameters)
+    return parameters
+
+
+class _Search:
+    """Candidates, tracks and the clock."""
+
+    def __init__(
+        self, train: Corpus, held: Corpus, seed: int, began: float, budget: float, workers: int
+    ) -> None:
+        self.train, self.held = train, held
+        self.seed = seed
+        self.began, self.budget = began, budget
+        self.workers = workers
+        self.bar: Stage | None = None
+        self.candidates: list[Candidate] = []
+        self.tracks = [Track("hmm", seed), Track("pfa", seed)]
+        self._busy: set[int] = set()
+        self._lock = threading.Lock()
+        self.forest = Forest(train, n_states=64)
+        self.held_forest = Forest(held, n_states=64)
+
+    def _tell(self, note: str) -> None:
+        if self.bar is not None:
+            passed = time.monotonic() - self.began
+            self.bar.advance(min(passed, self.budget) - self.bar.done, note)
+
+    def _add(self, name: str, model: WFA | HMM, seconds: float, **more: Any) -> Candidate:
+        candidate = Candidate(name, model, log_proba(model, self.held), seconds, **more)
+        self.candidates.append(candidate)
+        return candidate
+
+    def ask_starters(self, starters: Mapping[str, Starter]) -> None:
+        """Fit the moment learners on the training part and start tracks from what they give."""
+        for name, starter in starters.items():
+            started = time.monotonic()
+            if started - self.began > 0.15 * self.budget:
+                return
+            try:
+                model = starter(self.train)
+            except SigmastarError:
+                continue  # a method that cannot do this problem is no candidate
+            self._add(name, model, time.monotonic() - started, recipe={"starter": name})
+            pfa = model.to_pfa() if isinstance(model, HMM) else model
+            if not isinstance(pfa, PFA):
+                size = min(max(pfa.n_states, 4), 48)
+                pfa = pfa_from_wfa(pfa, self.train, size, random_state=self.seed)
+            pfa = smoothed(pfa, 1e-3)
+            track = Track("pfa", self.seed, {n: getattr(pfa, n) for n in PFAFamily.names})
+            track.steps.append(["given", name])
+            self.tracks.append(track)
+            self._tell(f"{name}: {self.candidates[-1].score:.4f}")
+
+    def grow(self, deadline: float) -> None:
+        """Advance tracks until the deadline, as many at a time as there are cores."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            for outcome in [pool.submit(self._work, deadline) for _ in range(self.workers)]:
+                outcome.result()
+        for track in self.tracks:
+            if track.steps and np.isfinite(track.score):
+                model = family_named(track.name).model(track.parameters, self.train.alphabet)
+                start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
+                name = f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
+                recipe = {"family": track.name, "seed": track.seed, "steps": track.steps}
+                self._add(
+                    name,
+                    model,
+                    track.seconds,
+                    recipe=recipe,
+                    family=track.name,
+                    parameters=track.parameters,
+                )
+
+    def _work(self, deadline: float) -> None:
+        while time.monotonic() < deadline:
+            with self._lock:
+                track = self._next_track()
+                self._busy.add(id(track))
+            try:
+                track.advance(self.forest, self.held_forest, deadline)
+            finally:
+                with self._lock:
+                    self._busy.discard(id(track))
+            self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
+
+    def _next_track(self) -> Track:
+        """Pick the track to advance: those that were never advanced first, then the best."""
+        open_tracks = [
+            t
+            for t in self.tracks
+            if id(t) not in self._busy and not t.settled and not self._hopeless(t)
+        ]
+        fresh = [t for t in open_tracks if not t.size_scores]
+        if fresh:
+            return fresh[0]
+        if open_tracks:
+            return max(open_tracks, key=lambda t: t.score)
+        best = max(self.tracks, key=lambda t: t.score)
+        track = Track(best.name, self.seed + len(self.tracks))
+        self.tracks.append(track)
+        return track
+
+    def _hopeless(self, track: Track) -> bool:
+        """Tell whether another family does clearly better with no more to choose from.
+
+        A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
+        size; an HMM must not be behind a PFA of half its size.
+        """
+        size = track.n_states * (2 if track.name == "pfa" else 1)
+        for other in self.tracks:
+            if other.name == track.name:
+                continue
+            for other_size, score in other.size_scores.items():
+                fair = other_size * (2 if other.name == "pfa" else 1) <= size
+                if fair and track.n_states >= 8 and score > track.score + BEHIND:
+                    return True
+        return False
+
+    def sample(self, deadline: float) -> None:
+        """Average posterior samples that start from the best PFA, as time allows."""
+        best = max((c for c in self.candidates if c.family == "pfa"), key=_score, default=None)
+        room = deadline - time.monotonic()
+        if (
+            best is None
+            or room < 1.0
+            or best.score < max(c.score for c in self.candidates) - BEHIND
+        ):
+            return
+        start = family_named("pfa").model(best.parameters, self.train.alphabet)
+        if not isinstance(start, PFA):
+            return
+        started = time.monotonic()
+        # Two chains run side by side; one sweep of this corpus is timed by its size alone.
+        sweep = 2.0e-9 * (self.train.n_symbols + len(self.train)) * (40 + start.n_states)
+        n_sweeps = int(min(room / (1.5 * sweep), 300))
+        if n_sweeps < 12:
+            return
+        settings = GibbsSettings(
+            n_chains=2,
+            n_sweeps=n_sweeps,
+            burn_in=n_sweeps // 3,
+            n_samples=2,
+            outcome_prior=0.5,
+            state_prior=0.005,
+        )
+        learned = learn_gibbs(
+            self.train,
+            start.n_states,
+            settings=settings,
+            start=smoothed(start, 1e-6),
+            random_state=self.seed,
+            deadline=deadline,
+        )
+        self._add(
+            f"gibbs {start.n_states} from {best.name}",
+            learned.model,
+            time.monotonic() - started,
+            family="pfa",
+            parameters={n: getattr(learned.model, n) for n in PFAFamily.names},
+            recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
+        )
+
+    def choose(self) -> list[Candidate]:
+        """Pick the best single candidate, or the mixture of probabilistic ones if that is better."""
+        best = max(self.candidates, key=_score)
+        proper = sorted(
+            (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
+            key=_score,
+            reverse=True,
+        )[:COMPONENTS]
+        if proper:
+            table = np.stack([c.log_proba for c in proper])
+            weights, score = mixture_weights(table)
+            if score > best.score:
+                for candidate, weight in zip(proper, weights, strict=True):
+                    candidate.weight = float(weight)
+                return [c for c in proper if c.weight > 0]
+        best.weight = 1.0
+        return [best]
+
+    def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
+        """Train the components further on all sequences and put them together."""
+        deadline = self.began + 0.97 * self.budget
+        trainable = [c for c in chosen if c.family is not None and "gibbs" not in (c.recipe or {})]
+        steps = 0
+        if trainable:
+            forest = Forest(corpus, n_states=max(c.model.n_states for c in trainable))
+            states = [c.parameters for c in trainable]
+            while steps < REFIT_STEPS:
+                started = time.monotonic()
+                following = [
+                    refit(str(c.family), p, forest, 1, self.workers)
+                    for c, p in zip(trainable, states, strict=True)
+                ]
+                if time.monotonic() + (time.monotonic() - started) > deadline and steps:
+                    break
+                states, steps = following, steps + 1
+                self._tell(f"refit {steps}")
+                if time.monotonic() + (time.monotonic() - started) > deadline:
+                    break
+            for candidate, parameters in zip(trainable, states, strict=True):
+                candidate.model = family_named(str(candidate.family)).model(
+                    parameters, corpus.alphabet
+                )
+        if len(chosen) == 1:
+            return chosen[0].model, steps
+        return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
+
+    def leaderboard(self) -> list[dict[str, Any]]:
+        """Return a row for every candidate, best first."""
+        rows = [
+            {
+                "name": c.name,
+                "held_out": c.score,
+                "n_states": c.model.n_states,
+                "seconds": c.seconds,
+                "weight": c.weight,
+            }
+            for c in sorted(self.candidates, key=_score, reverse=True)
+        ]
+        return rows
+
+
+def _score(candidate: Candidate) -> float:
+    return candidate.score

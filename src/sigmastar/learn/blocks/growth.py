@@ -1,0 +1,162 @@
+"""Grow a model: train a small one, split its states, train again, for as long as it pays.
+
+A track follows one family from one seed. Its steps are written down as they happen (start, so many
+steps of Baum–Welch, split, prune), so that the same model can be made again without a clock.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import FloatArray
+from sigmastar.inference.counts import Forest
+from sigmastar.learn.baum_welch import held_out_score
+from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+
+__all__ = ["SIZES", "Track", "family_named", "replay_track"]
+
+SIZES = {"pfa": (4, 8, 16, 32, 48, 64), "hmm": (4, 8, 16, 32, 64, 96)}
+TOLERANCE = 5e-5  # of the training log-likelihood per sequence and step
+PATIENCE = 4  # steps without improvement on held-out data
+PRUNING = -0.5  # pseudo-count that lets rarely used parameters vanish
+
+
+def family_named(name: str, prior: float = 0.0) -> Family:
+    """Return the family of a name used in recipes."""
+    if name not in ("pfa", "hmm"):
+        raise InvalidParameter(f"family must be 'pfa' or 'hmm'; got {name!r}.")
+    return PFAFamily(prior) if name == "pfa" else HMMFamily(prior)
+
+
+@dataclass
+class Track:
+    """One growing model.
+
+    Attributes
+    ----------
+    name, seed
+        Family ("pfa" or "hmm") and seed of everything random.
+    steps
+        What was done: ``["start", n]``, ``["given", name]``, ``["em", count]``, ``["split", n]``,
+        ``["prune", count]``.
+    score
+        Best mean log-likelihood of held-out sequences so far, that of ``parameters``.
+    """
+
+    name: str
+    seed: int
+    parameters: Parameters = field(default_factory=dict)
+    steps: list[list[Any]] = field(default_factory=list)
+    score: float = -np.inf
+    seconds: float = 0.0
+    settled: bool = False  # nothing more to try
+    size_scores: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def n_states(self) -> int:
+        """How many states the model has now."""
+        return len(self.parameters["initial"]) if self.parameters else 0
+
+    def advance(self, train: Forest, held_out: Forest, deadline: float) -> None:
+        """Take the next step: start, train and grow once, or prune; stop at the deadline."""
+        began = time.monotonic()
+        family = family_named(self.name)
+        before = self.score
+        if not self.parameters:
+            size = SIZES[self.name][0]
+            self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
+            self.steps.append(["start", size])
+            self._train(family, train, held_out, deadline, "em")
+        elif any(step[0] == "prune" for step in self.steps):
+            self.settled = True
+        else:
+            larger = [size for size in SIZES[self.name] if size > self.n_states]
+            grown = bool(larger) and self._grow(family, larger[0], train, held_out, deadline)
+            if not grown and time.monotonic() < deadline:
+                self._train(family_named(self.name, PRUNING), train, held_out, deadline, "prune")
+                self.settled = True
+        self.size_scores[self.n_states] = self.score
+        self.seconds += time.monotonic() - began
+        if self.score <= before and self.steps[-1][0] != "start":
+            self.settled = self.settled or time.monotonic() >= deadline
+
+    def _grow(
+        self, family: Family, size: int, train: Forest, held_out: Forest, deadline: float
+    ) -> bool:
+        """Split states and train; go back to what there was if that does not pay."""
+        small = (self.parameters, self.score, len(self.steps))
+        self.parameters = split(family, self.parameters, size, train, self.seed)
+        self.steps.append(["split", size])
+        self.score = -np.inf
+        self._train(family, train, held_out, deadline, "em")
+        if self.score > small[1]:
+            return True
+        self.parameters, self.score = small[0], small[1]
+        del self.steps[small[2] :]
+        return False
+
+    def _train(
+        self, family: Family, train: Forest, held_out: Forest, deadline: float, verb: str
+    ) -> None:
+        """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
+        parameters = self.parameters
+        best, best_count = self.score, 0
+        history: list[float] = []
+        count = 0
+        while time.monotonic() < deadline:
+            counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
+            if counts.impossible:
+                break
+            history.append(counts.log_likelihood / train.weight)
+            parameters = family.maximize(counts, parameters)
+            count += 1
+            score = held_out_score(held_out, family, parameters, 1)
+            if score > best:
+                best, best_count, self.parameters = score, count, parameters
+            patience = PATIENCE if best_count else 4 * PATIENCE
+            slow = len(history) > 8 and history[-1] - history[-6] < 5 * TOLERANCE
+            if count - best_count > patience or (slow and verb == "em"):
+                break
+        self.score = best
+        if best_count:
+            self.steps.append([verb, best_count])
+
+
+def split(
+    family: Family, parameters: Parameters, size: int, train: Forest, seed: int
+) -> Parameters:
+    """Give the most used states copies until there are ``size`` states."""
+    counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
+    used: FloatArray = counts.transitions.sum(axis=(0, 2)) + counts.final
+    n = len(used)
+    extra = np.resize(np.argsort(-used, kind="stable"), size - n)
+    return family.split(parameters, np.concatenate([np.arange(n), extra]), _rng(seed, size))
+
+
+def replay_track(
+    name: str, seed: int, steps: list[list[Any]], train: Forest, given: dict[str, Parameters]
+) -> Parameters:
+    """Make a track's parameters again from its steps."""
+    parameters: Parameters = {}
+    for verb, value in steps:
+        if verb == "start":
+            parameters = family_named(name).random(_rng(seed, value), value, train.n_symbols)
+        elif verb == "given":
+            parameters = given[value]
+        elif verb == "split":
+            parameters = split(family_named(name), parameters, value, train, seed)
+        else:
+            family = family_named(name, PRUNING if verb == "prune" else 0.0)
+            for _ in range(value):
+                counts = train.expected_counts(*family.expand(parameters))
+                parameters = family.maximize(counts, parameters)
+    return parameters
+
+
+def _rng(seed: int, size: int) -> np.random.Generator:
+    return np.random.default_rng([seed, size])

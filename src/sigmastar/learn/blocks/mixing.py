@@ -1,0 +1,32 @@
+"""Weights of a mixture, by expectation maximisation on held-out data (a concave problem)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray
+
+__all__ = ["mixture_weights"]
+
+LEAST = 0.02  # components below this share are left out
+
+
+def mixture_weights(log_proba: FloatArray, n_iter: int = 200) -> tuple[FloatArray, float]:
+    """Return weights (n_models,) for log-probabilities (n_models, n_sequences), and their score.
+
+    Small components are dropped and the rest fitted anew. The score is the mean log-probability of
+    a sequence under the mixture.
+    """
+    floor = np.log(np.finfo(float).tiny)
+    logs = np.maximum(log_proba, floor)
+    top = logs.max(axis=0)
+    relative = np.exp(logs - top)
+    weights = np.full(len(logs), 1.0 / len(logs))
+    for _ in range(2):
+        for _ in range(n_iter):
+            joint = weights[:, None] * relative
+            weights = (joint / joint.sum(axis=0)).mean(axis=1)
+        weights = np.where(weights < LEAST, 0.0, weights)
+        weights = weights / weights.sum()
+    score = float((np.log(weights @ relative) + top).mean())
+    return weights, score
