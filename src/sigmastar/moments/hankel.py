@@ -19,6 +19,7 @@ from scipy import sparse
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.kernels.ngrams import add_to_parents, hankel_entries
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.basis import SIDES, Basis, StringTrie, build_trie
@@ -82,6 +83,8 @@ class HankelMoments:
 
     Parameters
     ----------
+    alphabet : Alphabet
+        What the codes of the basis stand for.
     statistics : {"string", "prefix", "substring"}
         What ``f`` is.
     basis : Basis
@@ -101,6 +104,7 @@ class HankelMoments:
         How many sequences were counted (infinite for exact moments).
     """
 
+    alphabet: Alphabet
     statistics: Statistic
     basis: Basis
     block: Any
@@ -123,17 +127,18 @@ class HankelMoments:
         """How many symbols the alphabet has."""
         return self.basis.n_symbols
 
-    def variance_scales(self) -> tuple[FloatArray, FloatArray]:
-        """Return the factors sqrt(m / (count + 5)) of rows and columns (ones for exact moments).
+    def variance_scales(self, exponent: float = 0.5) -> tuple[FloatArray, FloatArray]:
+        """Return the factors (m / (count + 5))^exponent of rows and columns.
 
         The variance of an entry grows with its expectation, so frequent strings would dominate a
-        least-squares fit; these factors bring rows and columns to a like variance.
+        least-squares fit; at one half, the factors bring rows and columns to a like variance. At
+        zero, and for exact moments, they are ones.
         """
         if not np.isfinite(self.n_sequences):
             return np.ones(self.shape[0]), np.ones(self.shape[1])
         return (
-            np.sqrt(self.n_sequences / (self.row_counts + _SHIFT)),
-            np.sqrt(self.n_sequences / (self.column_counts + _SHIFT)),
+            (self.n_sequences / (self.row_counts + _SHIFT)) ** exponent,
+            (self.n_sequences / (self.column_counts + _SHIFT)) ** exponent,
         )
 
 
@@ -142,7 +147,9 @@ def needed_depth(basis: Basis, statistics: Statistic) -> int:
     return basis.depth + (1 if statistics == "string" else 0)
 
 
-def hankel_moments(counts: NgramCounts, basis: Basis, statistics: Statistic) -> HankelMoments:
+def hankel_moments(
+    counts: NgramCounts, basis: Basis, statistics: Statistic, alphabet: Alphabet
+) -> HankelMoments:
     """Fill the blocks of a basis from counts."""
     if counts.n_sequences == 0:
         raise InvalidData("moments need at least one sequence; the counts are empty.")
@@ -160,6 +167,7 @@ def hankel_moments(counts: NgramCounts, basis: Basis, statistics: Statistic) -> 
     at_start: Statistic = "string" if statistics == "string" else "prefix"
     at_end: Statistic = "suffix" if statistics == "substring" else "string"
     return HankelMoments(
+        alphabet,
         statistics,
         basis,
         block,
@@ -278,6 +286,7 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
         backward[:, place] = vector
     dense = np.stack([forward @ operator @ backward for operator in model.transitions])
     return HankelMoments(
+        model.alphabet,
         statistics,
         basis,
         forward @ backward,
