@@ -23,7 +23,7 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.kernels.ngrams import add_to_parents, hankel_entries
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.basis import SIDES, Basis, StringTrie, build_trie
-from sigmastar.moments.counts import NgramCounts, Statistic
+from sigmastar.moments.counts import CodeArray, NgramCounts, Statistic
 
 __all__ = ["HankelMoments", "SymbolBlocks", "exact_moments", "hankel_moments", "needed_depth"]
 
@@ -98,6 +98,9 @@ class HankelMoments:
     start_row, end_column : array
         Probability that a sequence begins with v (for strings: is v); the statistic of u at the
         end of a sequence. They estimate the automaton's initial and final weights directly.
+    mass, next_mass : array (rows,), (n_symbols, rows)
+        How much probability passes through u (prefix probability, or expected occurrences for
+        substrings), and how much of it goes on with each symbol; the rest ends.
     row_counts, column_counts : array
         How often the strings of the basis were seen; infinite for exact moments.
     n_sequences : float
@@ -113,6 +116,8 @@ class HankelMoments:
     column: FloatArray
     start_row: FloatArray
     end_column: FloatArray
+    mass: FloatArray
+    next_mass: FloatArray
     row_counts: FloatArray
     column_counts: FloatArray
     n_sequences: float
@@ -165,6 +170,7 @@ def hankel_moments(
     prefixes = (basis.prefix_codes, basis.prefix_lengths)
     sides = SIDES[statistics]
     at_start: Statistic = "string" if statistics == "string" else "prefix"
+    through: Statistic = "substring" if statistics == "substring" else "prefix"
     at_end: Statistic = "suffix" if statistics == "substring" else "string"
     return HankelMoments(
         alphabet,
@@ -176,6 +182,8 @@ def hankel_moments(
         counts.count(*prefixes, statistics) * scale,
         counts.count(*suffixes, at_start) * scale,
         counts.count(*prefixes, at_end) * scale,
+        counts.count(*prefixes, through) * scale,
+        np.stack([counts.count(*code, through) for code in _extended(basis, counts.bits)]) * scale,
         counts.count(*prefixes, sides[0]).astype(np.float64),
         counts.count(*suffixes, sides[1]).astype(np.float64),
         counts.n_sequences,
@@ -223,6 +231,16 @@ def _count(
     return block, SymbolBlocks(n_symbols, basis.shape, scale, None, blocks, closure)
 
 
+def _extended(basis: Basis, bits: int) -> list[tuple[CodeArray, IndexArray]]:
+    """Return codes and lengths of all prefixes followed by each symbol."""
+    lengths = basis.prefix_lengths + 1
+    shift = (64 - bits * lengths).astype(np.uint64)
+    return [
+        (basis.prefix_codes | (np.uint64(symbol + 1) << shift), lengths)
+        for symbol in range(basis.n_symbols)
+    ]
+
+
 def _places(trie: StringTrie) -> IndexArray:
     """Return the node of each string."""
     nodes = np.flatnonzero(trie.member >= 0)
@@ -268,8 +286,9 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
             f"this one has radius {model.spectral_radius:.4g}. Use string statistics."
         )
     start, end = model.initial, model.final
+    after = model.prefix_final
     if statistics != "string":
-        end = model.prefix_final
+        end = after
     if statistics == "substring":
         start = np.linalg.solve(np.eye(model.n_states) - model.transition_sum.T, model.initial)
     forward = np.empty((basis.shape[0], model.n_states))
@@ -295,6 +314,8 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
         forward @ end,
         model.initial @ backward,
         forward @ model.final,
+        forward @ after,
+        np.stack([forward @ operator @ after for operator in model.transitions]),
         np.full(basis.shape[0], np.inf),
         np.full(basis.shape[1], np.inf),
         np.inf,
