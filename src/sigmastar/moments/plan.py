@@ -8,7 +8,7 @@ as counts of the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sigmastar.core.errors import InvalidParameter
@@ -41,12 +41,15 @@ class MomentPlan:
         How many strings on each side (for "frequent").
     max_length : int or "auto"
         Longest string of the basis; "auto" takes 4, or the most whose windows fit into 64 bits.
+    n_prefixes : int, optional
+        Keep only this many of the prefixes, the first.
     """
 
     statistics: Statistic = "substring"
     basis: BasisChoice = "frequent"
     basis_size: int = 300
     max_length: int | Literal["auto"] = "auto"
+    n_prefixes: int | None = None
 
     def length(self, n_symbols: int) -> int:
         """Return the length of the longest string of the basis."""
@@ -85,6 +88,15 @@ class MomentPlan:
 
     def choose(self, counts: NgramCounts, alphabet: Alphabet) -> Basis:
         """Choose the basis."""
+        basis = self._choose(counts, alphabet)
+        kept = slice(self.n_prefixes)
+        return replace(
+            basis,
+            prefix_codes=basis.prefix_codes[kept],
+            prefix_lengths=basis.prefix_lengths[kept],
+        )
+
+    def _choose(self, counts: NgramCounts, alphabet: Alphabet) -> Basis:
         if self.basis == "frequent":
             length = self.length(len(alphabet))
             return frequent_basis(counts, self.statistics, size=self.basis_size, max_length=length)
