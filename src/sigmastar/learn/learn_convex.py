@@ -88,7 +88,7 @@ def convex_path(
     problem: ConvexProblem,
     taus: Sequence[float],
     *,
-    refit: bool = True,
+    refit: bool = False,
     tol: float = 1e-4,
     max_iter: int = 500,
 ) -> Iterator[Learned[WFA]]:
@@ -115,7 +115,7 @@ def learn_convex(
     *,
     tau: float,
     exponent: float = 0.5,
-    refit: bool = True,
+    refit: bool = False,
     tol: float = 1e-4,
     max_iter: int = 500,
 ) -> Learned[WFA]:
