@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import Any, ClassVar, Literal
 
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
@@ -13,11 +11,11 @@ from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator
-from sigmastar.learn.auto_size import choose_size
+from sigmastar.learn.auto_setting import choose_setting
 from sigmastar.learn.learn_separable import learn_separable
-from sigmastar.learn.smoothing import smooth_pfa
+from sigmastar.learn.smoothing import background_of, smooth_pfa
 from sigmastar.models.pfa import PFA
-from sigmastar.moments.counts import Statistic
+from sigmastar.moments.counts import NgramCounts, Statistic
 from sigmastar.moments.hankel import HankelMoments
 from sigmastar.moments.plan import BasisChoice
 
@@ -114,23 +112,28 @@ class SeparablePFA(MomentEstimator):
 
     def _learn(self, corpus: Corpus) -> Learned[PFA]:
         plan = self._plan()
-        background = np.bincount(corpus.symbols, minlength=len(corpus.alphabet) + 1) + 1.0
-        background[-1] += len(corpus)
-        background /= background.sum()
+        background = background_of(corpus)
 
-        def learn(moments: HankelMoments, n_states: int) -> Learned[PFA]:
+        def learn(
+            counts: NgramCounts, moments: HankelMoments, setting: Mapping[str, Any]
+        ) -> Learned[PFA]:
             plain = learn_separable(
-                moments, n_states=n_states, precondition=self.precondition, revise=self.revise
+                moments,
+                n_states=setting["n_states"],
+                precondition=self.precondition,
+                revise=self.revise,
             )
             return Learned(smooth_pfa(plain.model, self.smoothing, background), plain.info)
 
         if self.n_states != "auto":
-            return learn(plan.moments(plan.count(corpus), corpus.alphabet), self.n_states)
-        return choose_size(
+            counts = plan.count(corpus)
+            moments = plan.moments(counts, corpus.alphabet)
+            return learn(counts, moments, {"n_states": self.n_states})
+        return choose_setting(
             corpus,
             plan,
             learn,
-            sizes=[size for size in _SIZES if size <= self.max_states],
+            settings=[{"n_states": size} for size in _SIZES if size <= self.max_states],
             validation_fraction=self.validation_fraction,
             rng=as_generator(self.random_state),
         )
