@@ -25,7 +25,14 @@ from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
-__all__ = ["FLOOR", "Scoring", "conditional_scores", "log_prefix_proba", "log_proba", "string_weights"]
+__all__ = [
+    "FLOOR",
+    "Scoring",
+    "conditional_scores",
+    "log_prefix_proba",
+    "log_proba",
+    "string_weights",
+]
 
 Scoring = Literal["auto", "raw", "conditional"]
 # Least conditional probability that clipping leaves to a symbol, before renormalising.

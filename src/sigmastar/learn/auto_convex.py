@@ -49,9 +49,7 @@ def choose_convex(
             for share, learned in zip(shares, path, strict=True):
                 score = heldout.score(learned.model)
                 size = learned.model.n_states
-                tried.append(
-                    {"exponent": exponent, "tau": share, "n_states": size, "score": score}
-                )
+                tried.append({"exponent": exponent, "tau": share, "n_states": size, "score": score})
                 progress.advance(note=f"{size} states")
                 since = 0 if score > best else since + 1
                 best = max(best, score)

@@ -120,9 +120,7 @@ def spectral_path(
     values = factors.singular_values
     shape = factors.moments.shape
     info = {"singular_values": values, "rank": factors.rank, "basis_shape": shape}
-    return [
-        Learned(factors.model(n, boundaries), {**info, "n_states": n}) for n in sizes
-    ]
+    return [Learned(factors.model(n, boundaries), {**info, "n_states": n}) for n in sizes]
 
 
 def learn_spectral(

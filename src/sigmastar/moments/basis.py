@@ -53,7 +53,9 @@ class Basis:
     suffix_lengths: IndexArray
 
     @classmethod
-    def of(cls, prefixes: Iterable[SymbolArray], suffixes: Iterable[SymbolArray], n_symbols: int) -> Basis:
+    def of(
+        cls, prefixes: Iterable[SymbolArray], suffixes: Iterable[SymbolArray], n_symbols: int
+    ) -> Basis:
         """Build from arrays of symbol codes."""
         return cls(n_symbols, *pack(prefixes, n_symbols), *pack(suffixes, n_symbols))
 

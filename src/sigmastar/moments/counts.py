@@ -107,9 +107,7 @@ class NgramCounts:
         window_codes(symbols, offsets - offsets[0], self.bits, self.depth, codes, starts)
         codes.sort()
         starts.sort()
-        return NgramCounts(
-            self.n_symbols, self.depth, last - first, *_runs(codes), *_runs(starts)
-        )
+        return NgramCounts(self.n_symbols, self.depth, last - first, *_runs(codes), *_runs(starts))
 
     def merge(self, *others: NgramCounts) -> NgramCounts:
         """Return the counts of both corpora together."""
@@ -244,6 +242,4 @@ def _merged(parts: list[NgramCounts]) -> NgramCounts:
         counts = np.concatenate([getattr(part, counts_of) for part in filled])
         order = np.argsort(codes, kind="stable")
         tables.extend(_runs(codes[order], counts[order]))
-    return NgramCounts(
-        one.n_symbols, one.depth, sum(part.n_sequences for part in filled), *tables
-    )
+    return NgramCounts(one.n_symbols, one.depth, sum(part.n_sequences for part in filled), *tables)

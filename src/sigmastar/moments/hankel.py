@@ -190,9 +190,7 @@ def hankel_moments(
     )
 
 
-def _count(
-    counts: NgramCounts, statistics: Statistic, basis: Basis
-) -> tuple[Any, SymbolBlocks]:
+def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[Any, SymbolBlocks]:
     """Count u·v and u·σ·v for all strings of a basis, densely if that fits."""
     codes, totals = counts.table(statistics)
     whole = statistics == "string"
