@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sigmastar.bench.pautomac import warm_up
 from sigmastar.bench.published import TAGS_WER
 from sigmastar.core.progress import stage
+from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets import load_ptb_tags
 from sigmastar.estimators.registry import find_method
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
@@ -44,19 +45,20 @@ def run_tags(
     """Run every method; ``options`` go to every estimator."""
     builders = {name: find_method(name) for name in methods}
     parts = load_ptb_tags(data_home=data_home)
+    train, test = cast(Corpus, parts.train), cast(Corpus, parts.test)
     results = []
     with stage("Penn Treebank tags", len(methods)) as progress:
         for name, builder in builders.items():
             warm_up(builder, options or {})
             started = time.perf_counter()
-            estimator = builder.build(**(options or {})).fit(parts.train)
+            estimator = builder.build(**(options or {})).fit(train)
             seconds = time.perf_counter() - started
             results.append(
                 TagsResult(
                     name,
-                    100.0 * word_error_rate(estimator, parts.test),
+                    100.0 * word_error_rate(estimator, test),
                     TAGS_WER.get(name),
-                    perplexity_per_symbol(estimator, parts.test),
+                    perplexity_per_symbol(estimator, test),
                     estimator.model_.n_states,
                     seconds,
                 )

@@ -25,8 +25,8 @@ _STRENGTHS = (0.5, 0.25)  # of the variance scaling, tried by "auto"
 class ConvexWFA(MomentEstimator):
     """Learn a weighted automaton by nuclear-norm regularised regression between Hankel blocks.
 
-    A convex problem with a certificate: ``info_["duality_gap"]`` bounds how far the solution is from
-    the optimum. The penalty takes the part of the number of states. Values may be negative or
+    A convex problem with a certificate: ``info_["duality_gap"]`` bounds how far the solution is
+    from the optimum. The penalty takes the part of the number of states. Values may be negative or
     unnormalised, so scores are clipped conditional ones.
 
     Parameters

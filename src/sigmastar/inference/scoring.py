@@ -4,8 +4,8 @@ For a PFA or an HMM these are the model's own. A general WFA may give negative o
 values; ``scoring="conditional"`` then reads it as a predictor instead: at each prefix u the weights
 α(u)ᵀA_σ q of the next symbols and α(u)ᵀ final of the end (q = ``prefix_final``) are clipped from
 below (at ``floor``, and at the total of the negative weights spread evenly over all: it tells the
-size of the errors), renormalised over Σ ∪ {end}, and the score of a string is the product of what it met. That is
-a probability by construction, and equals the raw value where the WFA is stochastic.
+size of the errors), renormalised over Σ ∪ {end}, and the score of a string is the product of what
+it met. That is a probability by construction, and equals the raw value where the WFA is stochastic.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Convex learning of a weighted automaton: low rank by the nuclear norm instead of truncation.
 
-Problem: with λ among prefixes and suffixes, B_σ = P A_σ P⁺ satisfies B_σ H = H_σ and has rank at most
-that of f. So solve, for the stacked blocks,
+Problem: with λ among prefixes and suffixes, B_σ = P A_σ P⁺ satisfies B_σ H = H_σ and has rank at
+most that of f. So solve, for the stacked blocks,
 
     min_M ‖M H − H_Σ‖²_F + τ ‖M‖_*
 
@@ -22,11 +22,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.nuclear import NuclearProblem, NuclearSolution
+from sigmastar.learn.blocks.svd import as_dense
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.hankel import HankelMoments
 
@@ -50,7 +51,7 @@ class ConvexProblem:
         """Set up the problem; ``exponent`` is that of the variance scaling."""
         moments.basis.require_empty("convex learning")
         rows, columns = moments.variance_scales(exponent)
-        block = moments.block.toarray() if sparse.issparse(moments.block) else moments.block
+        block = as_dense(moments.block)
         plain = block * rows[:, None] * columns
         with one_blas_thread():
             cross = moments.symbol_blocks.right(columns[:, None] * plain.T) * rows[:, None]

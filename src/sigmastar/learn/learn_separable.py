@@ -21,12 +21,12 @@ symbol's own weights sum to one, which implies it.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.learn.blocks.separable import extreme_rows
 from sigmastar.learn.blocks.simplex import fit_mixtures
+from sigmastar.learn.blocks.svd import as_dense
 from sigmastar.models.pfa import PFA
 from sigmastar.moments.hankel import HankelMoments
 
@@ -59,7 +59,7 @@ def learn_separable(
             f"n_states must be between 1 and {len(seen)} (the prefixes of the basis that were "
             f"seen); got {n_states}. Lower it or enlarge the basis."
         )
-    block = moments.block.toarray() if sparse.issparse(moments.block) else moments.block
+    block = as_dense(moments.block)
     chosen = seen[extreme_rows(block[seen], n_states, precondition=precondition, revise=revise)]
     futures = block[chosen] / moments.mass[chosen, None]
     going_on = moments.next_mass[:, chosen]

@@ -1,7 +1,7 @@
 """Spectral learning of a weighted automaton from Hankel blocks.
 
-Problem: f has rank n, H = P S with P (prefixes × n) and S (n × suffixes), and H_σ = P A_σ S. With the
-truncated decomposition H ≈ U D Vᵀ take P = U D and S = Vᵀ, so that
+Problem: f has rank n, H = P S with P (prefixes × n) and S (n × suffixes), and H_σ = P A_σ S. With
+the truncated decomposition H ≈ U D Vᵀ take P = U D and S = Vᵀ, so that
 
     A_σ = D⁻¹ Uᵀ H_σ V,    initialᵀ = h_{λ,S} V,    final = D⁻¹ Uᵀ h_{P,λ}.
 
@@ -84,7 +84,8 @@ def spectral_factors(
     """
     rows, columns = moments.variance_scales(exponent)
     if sparse.issparse(moments.block):
-        scaled: Any = sparse.diags_array(rows) @ moments.block @ sparse.diags_array(columns)
+        block: Any = moments.block
+        scaled: Any = sparse.diags_array(rows) @ block @ sparse.diags_array(columns)
     else:
         scaled = moments.block * rows[:, None] * columns
     if not scaled.max() > 0:

@@ -1,7 +1,8 @@
 """Tensor decomposition of a hidden Markov model with stop probabilities.
 
-Problem: an HMM with n ≤ |Σ| states, emission columns o_i (distributions of the symbol given that the
-state does not stop), stop probabilities 1 − d_i and transition T has H_σ = P diag(o(σ, ·) ∘ d) T S.
+Problem: an HMM with n ≤ |Σ| states, emission columns o_i (distributions of the symbol given that
+the state does not stop), stop probabilities 1 − d_i and transition T has
+H_σ = P diag(o(σ, ·) ∘ d) T S.
 
 1. The tensor H(u, σ, v) has the three views P, o, T S. With N the rank-n pseudo-inverse of
    Σ_σ H_σ, the products X = H̄_{Σ,S} N H̄_{P,Σ} and Y = H(N ᵀH̄ᵀ_{Σ,S}, I, N H̄_{P,Σ}) are
@@ -14,8 +15,8 @@ state does not stop), stop probabilities 1 − d_i and transition T has H_σ = P
    distribution of first symbols. All are least-squares solutions under their sign constraints.
 
 Stages 1 and 2 follow Balle, Hamilton, Pineau (2014), section 3.3, and hold for each of the three
-statistics. Stage 3 replaces their closed forms by regressions on counts of single symbols and pairs,
-which are the best known of all moments; on exact moments both recover the model.
+statistics. Stage 3 replaces their closed forms by regressions on counts of single symbols and
+pairs, which are the best known of all moments; on exact moments both recover the model.
 """
 
 from __future__ import annotations

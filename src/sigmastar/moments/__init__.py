@@ -1,4 +1,4 @@
-"""Moments of a corpus: exact counts of n-grams, bases of strings, and the Hankel blocks they fill."""
+"""Moments of a corpus: exact counts of n-grams, bases of strings, the Hankel blocks they fill."""
 
 from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
 from sigmastar.moments.counts import NgramCounts, count_ngrams

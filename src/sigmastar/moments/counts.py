@@ -15,15 +15,16 @@ string     sequences that are w               first windows that are exactly w
 ========== ================================== ==========================================
 
 (the last symbol of a window of full depth cannot be told from one that goes on, so ``suffix`` and
-``string`` need w shorter than ``depth``). Tables form a commutative monoid: :meth:`NgramCounts.zero`,
-:meth:`NgramCounts.add`, :meth:`NgramCounts.merge` are exact, so any partition of a corpus gives the
-same table, bit for bit.
+``string`` need w shorter than ``depth``). Tables form a commutative monoid:
+:meth:`NgramCounts.zero`, :meth:`NgramCounts.add` and :meth:`NgramCounts.merge` are exact, so any
+partition of a corpus gives the same table, bit for bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -93,7 +94,7 @@ class NgramCounts:
         """Return these counts and those of more sequences."""
         if len(corpus.alphabet) != self.n_symbols:
             raise InvalidParameter(
-                f"the corpus must have an alphabet of {self.n_symbols} symbols, as the counts have; "
+                f"the corpus must have an alphabet of {self.n_symbols} symbols, as the counts do; "
                 f"got {len(corpus.alphabet)}. Recode it with the same alphabet."
             )
         parts = [self._of(corpus, first, last) for first, last in _chunks(corpus)]
@@ -211,7 +212,7 @@ def _chunks(corpus: Corpus) -> list[tuple[int, int]]:
     targets = np.linspace(0, corpus.n_symbols, n_chunks + 1)[1:-1]
     cuts = np.unique(np.searchsorted(corpus.offsets, targets)).tolist()
     edges = sorted({0, *cuts, len(corpus)})
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _tail_mask(used_bits: IndexArray) -> CodeArray:
@@ -236,7 +237,7 @@ def _merged(parts: list[NgramCounts]) -> NgramCounts:
     filled = [part for part in parts if part.n_sequences]
     if len(filled) <= 1:
         return filled[0] if filled else one
-    tables = []
+    tables: list[Any] = []
     for codes_of, counts_of in (("windows", "window_counts"), ("firsts", "first_counts")):
         codes = np.concatenate([getattr(part, codes_of) for part in filled])
         counts = np.concatenate([getattr(part, counts_of) for part in filled])

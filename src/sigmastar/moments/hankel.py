@@ -51,9 +51,10 @@ class SymbolBlocks:
     def block(self, symbol: int) -> FloatArray:
         """Return one block as a dense array."""
         if self.dense is not None:
-            return self.dense[symbol]
+            whole: FloatArray = self.dense[symbol]
+            return whole
         rows = self.counts[symbol * self.shape[0] : (symbol + 1) * self.shape[0]]
-        return np.asarray((rows @ self.closure).todense()) * self.scale
+        return np.asarray((rows @ self.closure).toarray() * self.scale)
 
     def project(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return left · H_σ · right for all symbols."""
@@ -72,7 +73,7 @@ class SymbolBlocks:
     def right(self, right: FloatArray) -> FloatArray:
         """Return H_σ · right for all symbols."""
         if self.dense is not None:
-            return np.matmul(self.dense, right)
+            return np.asarray(np.matmul(self.dense, right))
         product = (self.counts @ (self.closure @ right)) * self.scale
         return np.asarray(product).reshape(self.n_symbols, self.shape[0], right.shape[1])
 
@@ -165,7 +166,7 @@ def hankel_moments(
             f"they are {counts.depth} deep. Count deeper or shorten the basis."
         )
     block, blocks = _count(counts, statistics, basis)
-    scale = 1.0 / counts.n_sequences
+    scale = np.float64(1.0 / counts.n_sequences)
     suffixes = (basis.suffix_codes, basis.suffix_lengths)
     prefixes = (basis.prefix_codes, basis.prefix_lengths)
     sides = SIDES[statistics]
@@ -198,7 +199,7 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     suffixes = build_trie(basis.suffixes, basis.n_symbols)
     trie = (prefixes.children, prefixes.member)
     n_rows, n_nodes, n_symbols = basis.shape[0], len(suffixes.member), basis.n_symbols
-    scale = 1.0 / counts.n_sequences
+    scale = np.float64(1.0 / counts.n_sequences)
     listed = np.empty((0, 2), dtype=np.int64)
     size = (n_symbols + 1) * n_rows * n_nodes
     if size <= _DENSE_ENTRIES:
@@ -288,7 +289,8 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
     if statistics != "string":
         end = after
     if statistics == "substring":
-        start = np.linalg.solve(np.eye(model.n_states) - model.transition_sum.T, model.initial)
+        remainder = np.eye(model.n_states) - model.transition_sum
+        start = np.asarray(np.linalg.solve(remainder.T, model.initial), dtype=np.float64)
     forward = np.empty((basis.shape[0], model.n_states))
     for place, string in enumerate(basis.prefixes):
         vector = start

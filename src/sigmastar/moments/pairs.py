@@ -37,7 +37,7 @@ class PairMoments:
 
 def pair_moments(counts: NgramCounts) -> PairMoments:
     """Read the moments off counts that are at least 2 deep."""
-    scale = 1.0 / max(counts.n_sequences, 1)
+    scale = np.float64(1.0 / max(counts.n_sequences, 1))
     singles = np.arange(1, counts.n_symbols + 1, dtype=np.uint64) << np.uint64(64 - counts.bits)
     seconds = np.arange(1, counts.n_symbols + 1, dtype=np.uint64) << np.uint64(64 - 2 * counts.bits)
     ones = np.ones(counts.n_symbols, dtype=np.int64)

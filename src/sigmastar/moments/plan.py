@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolSequence
@@ -109,5 +109,5 @@ class MomentPlan:
         return hankel_moments(counts, self.choose(counts, alphabet), self.statistics, alphabet)
 
     def _given(self, alphabet: Alphabet) -> Basis:
-        prefixes, suffixes = self.basis
-        return given_basis(prefixes, suffixes, alphabet)  # type: ignore[arg-type]
+        prefixes, suffixes = cast(tuple[Any, Any], self.basis)
+        return given_basis(prefixes, suffixes, alphabet)

@@ -4,9 +4,10 @@ Problem: min_M F(M) = ‖M H − T‖²_F + τ ‖M‖_*, with H (p × s) and a 
 
 F depends on the data through G = H Hᵀ, C = T Hᵀ and ‖T‖² only. With C = Q R (Q orthonormal columns)
 and G = E diag(g) Eᵀ every minimiser is M = Q X Eᵀ with X (at most p × p) minimising
-Σ g_j X_ij² − 2⟨X, R E⟩ + τ‖X‖_*: rotations leave the nuclear norm alone, and what is orthogonal to C
-can only add to it. That problem is solved by the alternating direction method of multipliers, whose
-quadratic step is a division by 2g + ρ here and whose proximal step needs the eigenvectors of XᵀX only.
+Σ g_j X_ij² − 2⟨X, R E⟩ + τ‖X‖_*: rotations leave the nuclear norm alone, and what is orthogonal to
+C can only add to it. That problem is solved by the alternating direction method of multipliers,
+whose quadratic step is a division by 2g + ρ here and whose proximal step needs the eigenvectors of
+XᵀX only.
 
 Certificate: for the residual Y = M H − T and any s in [0, 1] with 2s ‖Y Hᵀ‖_op ≤ τ, the value
 −2s⟨Y, T⟩ − s²‖Y‖² is a lower bound on F; the gap to it is reported.

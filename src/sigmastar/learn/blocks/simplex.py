@@ -46,4 +46,4 @@ def project_to_simplex(rows: FloatArray) -> FloatArray:
     kept = (ordered - excess / np.arange(1, count + 1) > 0).sum(axis=1)
     shift = excess[np.arange(len(rows)), kept - 1] / kept
     projected = np.maximum(rows - shift[:, None], 0.0)
-    return projected / projected.sum(axis=1, keepdims=True)
+    return np.asarray(projected / projected.sum(axis=1, keepdims=True))

@@ -16,11 +16,17 @@ from sklearn.utils.extmath import randomized_svd
 
 from sigmastar.core.types import FloatArray
 
-__all__ = ["SVD", "Solver", "truncated_svd"]
+__all__ = ["SVD", "Solver", "as_dense", "truncated_svd"]
 
 Solver: TypeAlias = Literal["auto", "dense", "randomized", "lanczos"]
 _SMALL = 500  # blocks with a side of at most this many strings are decomposed densely
 _NOISE = 1e-13  # singular values below this share of the first are rounding errors
+
+
+def as_dense(matrix: Any) -> FloatArray:
+    """Return a sparse matrix as an array, an array as it is."""
+    dense: FloatArray = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return dense
 
 
 class SVD(NamedTuple):
@@ -45,7 +51,7 @@ def truncated_svd(
     if solver == "lanczos" and rank >= small:
         solver = "dense"  # ARPACK finds fewer triplets than the smaller side
     if solver == "dense":
-        whole = matrix.toarray() if sparse.issparse(matrix) else matrix
+        whole = as_dense(matrix)
         left, values, right = linalg.svd(whole, full_matrices=False, check_finite=False)
     elif solver == "randomized":
         seed = int(rng.integers(2**31))
@@ -53,9 +59,10 @@ def truncated_svd(
             matrix, rank, n_oversamples=rank // 2 + 10, n_iter=6, random_state=seed
         )
     else:
-        left, values, right = svds(matrix, k=rank, v0=rng.standard_normal(small), solver="arpack")
-        order = np.argsort(-values)
-        left, values, right = left[:, order], values[order], right[order]
+        start = rng.standard_normal(small)
+        found: Any = svds(matrix, k=rank, v0=start, solver="arpack")
+        order = np.argsort(-found[1])
+        left, values, right = found[0][:, order], found[1][order], found[2][order]
     kept = min(rank, int(np.count_nonzero(values > _NOISE * max(values[0], 1e-300))))
     left, values, right = left[:, :kept], values[:kept], right[:kept].T
     top = np.take_along_axis(left, np.abs(left).argmax(axis=0)[None, :], axis=0)[0]

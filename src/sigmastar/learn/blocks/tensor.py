@@ -24,8 +24,8 @@ _REFINEMENTS = 100
 
 def symmetrized(tensor: FloatArray) -> FloatArray:
     """Return the mean of a cubic tensor over all orders of its axes."""
-    total: FloatArray = sum(tensor.transpose(order) for order in permutations(range(3))) / 6.0
-    return total
+    orders = list(permutations(range(3)))
+    return np.asarray(np.mean([tensor.transpose(order) for order in orders], axis=0))
 
 
 def orthogonal_decomposition(
