@@ -22,7 +22,7 @@ from sigmastar.moments.plan import BasisChoice
 
 __all__ = ["TensorHMM"]
 
-_STRENGTHS = (0.5, 0.25)  # of the variance scaling, tried by "auto"
+_STRENGTHS = (0.0, 0.25, 0.5)  # of the variance scaling, tried by "auto"
 
 
 class TensorHMM(MomentEstimator):
@@ -40,7 +40,8 @@ class TensorHMM(MomentEstimator):
     statistics, basis, basis_size, max_length
         As in :class:`SpectralWFA`.
     normalize : bool, float or "auto"
-        Variance scaling, as in :class:`SpectralWFA`.
+        Variance scaling, as in :class:`SpectralWFA`; "auto" is one quarter, or with
+        ``n_states="auto"`` chosen among zero, one quarter and one half.
     smoothing : float
         Probability with which every state emits as a memoryless source; it keeps unseen strings
         possible. Zero gives the plain estimate.
@@ -56,7 +57,8 @@ class TensorHMM(MomentEstimator):
     model_ : HMM
         The learned model.
     info_ : dict
-        ``n_states`` and ``eigenvalues`` of the tensor; with "auto" also ``path``.
+        ``n_states``, ``eigenvalues`` of the tensor, ``emission_sums`` (near one where the
+        decomposition is to be trusted), ``conditioning``; with "auto" also ``path``.
 
     Examples
     --------
@@ -123,7 +125,10 @@ class TensorHMM(MomentEstimator):
             )
             return Learned(smooth_hmm(plain.model, self.smoothing, background), plain.info)
 
-        strength = 0.5 if self.normalize in ("auto", True) else float(self.normalize)
+        if self.normalize == "auto":
+            strength = 0.25
+        else:
+            strength = 0.5 if self.normalize is True else float(self.normalize)
         if self.n_states != "auto":
             counts = plan.count(corpus)
             moments = plan.moments(counts, corpus.alphabet)

@@ -21,6 +21,8 @@ pairs, which are the best known of all moments; on exact moments both recover th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 from scipy.optimize import lsq_linear, nnls
@@ -37,6 +39,7 @@ from sigmastar.moments.pairs import PairMoments
 
 __all__ = ["learn_tensor"]
 
+_PRIOR = 30.0  # weight, in sequences, of the mean in each state's stop probability
 _DEFICIENT = 1e-9  # singular values below this share of the first count as zero
 
 
@@ -62,6 +65,13 @@ def learn_tensor(
         Strength of the variance scaling, one half for all of it, zero for none.
     random_state : int, Generator, …
         For the starts of the power method.
+
+    Returns
+    -------
+    Learned[HMM]
+        ``info["emission_sums"]`` should be near one: each is what an emission column summed to
+        before it was rescaled. ``info["conditioning"]`` is the ratio of the least to the greatest
+        eigenvalue used; where it is tiny, the states emit nearly alike and are hard to tell apart.
     """
     if n_states > moments.n_symbols:
         raise InvalidParameter(
@@ -70,9 +80,9 @@ def learn_tensor(
         )
     with one_blas_thread():
         second, third = symmetric_moments(moments, n_states, exponent)
-        emission, strength = emissions(second, third, n_states, as_generator(random_state))
+        emission, info = emissions(second, third, n_states, as_generator(random_state))
         model = complete_hmm(emission, pairs, moments)
-    return Learned(model, {"n_states": n_states, "eigenvalues": strength})
+    return Learned(model, {"n_states": n_states, **info})
 
 
 def symmetric_moments(
@@ -102,8 +112,8 @@ def symmetric_moments(
 
 def emissions(
     second: FloatArray, third: FloatArray, n_states: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return the emission distributions (states × symbols) and the eigenvalues of the tensor."""
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Return the emission distributions (states × symbols) and what tells their quality."""
     values, vectors = linalg.eigh(second, check_finite=False)
     values, vectors = values[::-1][:n_states], vectors[:, ::-1][:, :n_states]
     if values[-1] <= _DEFICIENT * values[0]:
@@ -119,7 +129,12 @@ def emissions(
     columns = (vectors * np.sqrt(values)) @ directions * strength  # balle2014 sec. 3.3
     sums = columns.sum(axis=0)
     columns = columns / np.where(np.abs(sums) > 1e-12, sums, 1.0)
-    return project_to_simplex(columns.T), strength
+    info = {
+        "eigenvalues": strength,
+        "emission_sums": sums,
+        "conditioning": float(values[-1] / values[0]),
+    }
+    return project_to_simplex(columns.T), info
 
 
 def complete_hmm(emission: FloatArray, pairs: PairMoments, moments: HankelMoments) -> HMM:
@@ -136,10 +151,13 @@ def complete_hmm(emission: FloatArray, pairs: PairMoments, moments: HankelMoment
     moves = nnls(design, reduced.reshape(-1), maxiter=100 * n_states**2)[0]
     moves = moves.reshape(n_states, n_states)
     going_on = moves / known[:, None]
-    # What ends after each state completes the rows: going_on (1/d) = 1.
-    inverse = lsq_linear(
-        going_on * np.sqrt(known)[:, None], np.sqrt(known), bounds=(1.0, 1e6), method="bvls"
-    ).x
+    # Rows of T sum to one: going_on (1/d) = 1. Where rows are alike this leaves 1/d open, so it is
+    # drawn towards the mean over all states, the less the more sequences there are.
+    usual = 1.0 + 1.0 / max(float(pairs.symbols.sum()), 1e-300)
+    pull = np.sqrt(_PRIOR / moments.n_sequences)
+    design = np.vstack([going_on * np.sqrt(known)[:, None], pull * np.eye(n_states)])
+    target = np.concatenate([np.sqrt(known), np.full(n_states, pull * usual)])
+    inverse = lsq_linear(design, target, bounds=(1.0, np.inf), method="bvls").x
     proceed = np.minimum(1.0 / inverse, 1.0)
     transition = going_on * inverse
     first = nnls(mixing, pairs.firsts)[0] * inverse
