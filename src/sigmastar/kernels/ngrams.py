@@ -13,7 +13,7 @@ import numpy as np
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.kernels.jit import kernel
 
-__all__ = ["add_to_parents", "hankel_entries", "run_lengths", "window_codes"]
+__all__ = ["add_to_parents", "hankel_entries", "merge_runs", "run_lengths", "window_codes"]
 
 
 @kernel
@@ -63,6 +63,37 @@ def run_lengths(
             n_runs += 1
         totals[n_runs - 1] += weights[i] if len(weights) else 1
     return n_runs
+
+
+@kernel
+def merge_runs(
+    codes: np.ndarray,
+    counts: IndexArray,
+    other_codes: np.ndarray,
+    other_counts: IndexArray,
+    unique: np.ndarray,
+    totals: IndexArray,
+) -> int:
+    """Merge two sorted tables of distinct codes, adding counts; return the size of the result."""
+    i = 0
+    j = 0
+    n = 0
+    while i < len(codes) or j < len(other_codes):
+        if j == len(other_codes) or (i < len(codes) and codes[i] < other_codes[j]):
+            unique[n] = codes[i]
+            totals[n] = counts[i]
+            i += 1
+        elif i == len(codes) or other_codes[j] < codes[i]:
+            unique[n] = other_codes[j]
+            totals[n] = other_counts[j]
+            j += 1
+        else:
+            unique[n] = codes[i]
+            totals[n] = counts[i] + other_counts[j]
+            i += 1
+            j += 1
+        n += 1
+    return n
 
 
 @kernel

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.ngrams import run_lengths, window_codes
+from sigmastar.kernels.ngrams import merge_runs, run_lengths, window_codes
 
 __all__ = ["CodeArray", "NgramCounts", "Statistic", "count_ngrams", "greatest_depth"]
 
@@ -233,14 +233,22 @@ def _runs(codes: CodeArray, weights: IndexArray = _ONES) -> tuple[CodeArray, Ind
 
 
 def _merged(parts: list[NgramCounts]) -> NgramCounts:
-    one = parts[0]
-    filled = [part for part in parts if part.n_sequences]
-    if len(filled) <= 1:
-        return filled[0] if filled else one
+    """Merge tables two by two, so that each code is copied about log(parts) times."""
+    while len(parts) > 1:
+        halves = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+        parts = [_merged_pair(*half) if len(half) == 2 else half[0] for half in halves]
+    return parts[0]
+
+
+def _merged_pair(one: NgramCounts, other: NgramCounts) -> NgramCounts:
+    if not one.n_sequences or not other.n_sequences:
+        return one if one.n_sequences else other
     tables: list[Any] = []
     for codes_of, counts_of in (("windows", "window_counts"), ("firsts", "first_counts")):
-        codes = np.concatenate([getattr(part, codes_of) for part in filled])
-        counts = np.concatenate([getattr(part, counts_of) for part in filled])
-        order = np.argsort(codes, kind="stable")
-        tables.extend(_runs(codes[order], counts[order]))
-    return NgramCounts(one.n_symbols, one.depth, sum(part.n_sequences for part in filled), *tables)
+        both = [getattr(part, name) for part in (one, other) for name in (codes_of, counts_of)]
+        unique = np.empty(len(both[0]) + len(both[2]), np.uint64)
+        totals = np.empty(len(unique), np.int64)
+        size = merge_runs(*both, unique, totals)
+        tables.extend((unique[:size].copy(), totals[:size].copy()))
+    n_sequences = one.n_sequences + other.n_sequences
+    return NgramCounts(one.n_symbols, one.depth, n_sequences, *tables)
