@@ -16,6 +16,11 @@ CORPUS = ss.sample(TRUTH, 300, random_state=0)
 STRINGS = ["".join(sequence) for sequence in CORPUS]
 
 ESTIMATORS = [
+    ss.SpectralWFA(2, basis_size=20),
+    ss.SpectralWFA(basis_size=20, max_states=3),
+    ss.ConvexWFA(0.01, basis_size=20),
+    ss.SeparablePFA(2, basis_size=20),
+    ss.TensorHMM(2, basis_size=20, statistics="substring"),
     ss.BaumWelchPFA(2, max_iter=5, random_state=0),
     ss.BaumWelchHMM(2, max_iter=5, random_state=0),
     ss.GibbsPFA(2, n_chains=2, n_sweeps=12, burn_in=4, n_samples=2, em_iter=3, random_state=0),

@@ -71,7 +71,9 @@ def conditional_oracle(model, string, floor):
     for code in [*model.alphabet.encode(string), model.n_symbols]:
         weights = np.array([*(vector @ a @ q for a in model.transitions), vector @ model.final])
         weights = weights if weights.sum() >= 0 else -weights
-        shares = np.maximum(weights / weights[weights > 0].sum(), floor)
+        shares = weights / weights[weights > 0].sum()
+        spread = -shares[shares < 0].sum() / len(shares)  # what negative weights say of the error
+        shares = np.maximum(shares, max(floor, spread))
         score += np.log(shares[code] / shares.sum())
         vector = vector @ model.transitions[code] if code < model.n_symbols else vector
     return score

@@ -20,6 +20,10 @@ _EXPORTS = {
     "PFA": "sigmastar.models.pfa",
     "HMM": "sigmastar.models.hmm",
     "load": "sigmastar.loading",
+    "ConvexWFA": "sigmastar.estimators.convex",
+    "SeparablePFA": "sigmastar.estimators.separable",
+    "SpectralWFA": "sigmastar.estimators.spectral",
+    "TensorHMM": "sigmastar.estimators.tensor",
     "BaumWelchHMM": "sigmastar.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.estimators.baum_welch",
     "GibbsPFA": "sigmastar.estimators.gibbs",
@@ -40,7 +44,7 @@ _EXPORTS = {
     "read_model": "sigmastar.models.formats.files",
     "write_model": "sigmastar.models.formats.files",
 }
-_SUBPACKAGES = ("datasets", "inference", "metrics")
+_SUBPACKAGES = ("datasets", "inference", "metrics", "moments")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from sigmastar import datasets as datasets
     from sigmastar import inference as inference
     from sigmastar import metrics as metrics
+    from sigmastar import moments as moments
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
@@ -60,7 +65,11 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
+    from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
+    from sigmastar.estimators.tensor import TensorHMM as TensorHMM
     from sigmastar.inference import END as END
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba

@@ -3,8 +3,9 @@
 For a PFA or an HMM these are the model's own. A general WFA may give negative or unnormalised
 values; ``scoring="conditional"`` then reads it as a predictor instead: at each prefix u the weights
 α(u)ᵀA_σ q of the next symbols and α(u)ᵀ final of the end (q = ``prefix_final``) are clipped from
-below, renormalised over Σ ∪ {end}, and the score of a string is the product of what it met. That is
-a probability by construction, and equals the raw value where the WFA is stochastic.
+below (at ``floor``, and at the total of the negative weights spread evenly over all: it tells the
+size of the errors), renormalised over Σ ∪ {end}, and the score of a string is the product of what
+it met. That is a probability by construction, and equals the raw value where the WFA is stochastic.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
-__all__ = ["FLOOR", "Scoring", "log_prefix_proba", "log_proba", "string_weights"]
+__all__ = [
+    "FLOOR",
+    "Scoring",
+    "conditional_scores",
+    "log_prefix_proba",
+    "log_proba",
+    "string_weights",
+]
 
 Scoring = Literal["auto", "raw", "conditional"]
 # Least conditional probability that clipping leaves to a symbol, before renormalising.
@@ -110,13 +118,23 @@ def _raw(automaton: WFA, run: Corpus, functional: FloatArray) -> tuple[FloatArra
 
 def _conditional(automaton: WFA, run: Corpus, floor: float, whole: bool) -> FloatArray:
     """Return the clipped conditional log-score of every sequence of one batch."""
-    readout = Readout.of(automaton)
     if is_long(run, automaton.n_states):
+        weights = Readout.of(automaton).weights
         total = conditional_sequence(
-            run.codes(0), automaton.transitions, automaton.initial, readout.weights, floor, whole
+            run.codes(0), automaton.transitions, automaton.initial, weights, floor, whole
         )
         return np.array([total])
-    tree = PrefixTree.grow(run)
+    return conditional_scores(automaton, PrefixTree.grow(run), floor, whole)
+
+
+def conditional_scores(
+    automaton: WFA, tree: PrefixTree, floor: float = FLOOR, whole: bool = True
+) -> FloatArray:
+    """Return the clipped conditional log-score of every sequence of a tree.
+
+    Many automata can so be scored on one tree.
+    """
+    readout = Readout.of(automaton)
     alpha, _ = tree.forward(automaton)
     log_symbol = np.zeros(tree.n_nodes)  # log-probability of a node's symbol after its parent
     log_end = np.empty(tree.n_nodes)

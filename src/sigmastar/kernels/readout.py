@@ -15,6 +15,9 @@ __all__ = ["clip_row", "clip_rows", "conditional_sequence", "log_conditionals", 
 def clip_row(row: FloatArray, floor: float) -> None:
     """Turn continuation weights into probabilities of at least about ``floor`` each, in place.
 
+    Negative weights show how large the errors are: no continuation gets less than their total
+    spread evenly over all. Where no weight is negative, ``floor`` alone is the least.
+
     A vector whose weights are mostly negative is a positive one with the wrong sign (only the
     direction of a forward vector carries meaning); one without any positive weight tells nothing
     and becomes uniform.
@@ -29,12 +32,14 @@ def clip_row(row: FloatArray, floor: float) -> None:
     sign = 1.0
     if negative > positive:
         sign = -1.0
-        positive = negative
+        positive, negative = negative, positive
     if not (positive > 0.0 and np.isfinite(positive)):
         for j in range(len(row)):
             row[j] = 1.0 / len(row)
         return
     total = 0.0
+    if floor > 0.0:
+        floor = max(floor, negative / positive / len(row))
     for j in range(len(row)):
         row[j] = max(sign * row[j] / positive, floor)
         total += row[j]

@@ -1,1 +1,23 @@
-"""Statistics that learners consume: counts of n-grams, Hankel blocks, feature moments."""
+"""Moments of a corpus: exact counts of n-grams, bases of strings, the Hankel blocks they fill."""
+
+from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
+from sigmastar.moments.counts import NgramCounts, count_ngrams
+from sigmastar.moments.hankel import HankelMoments, exact_moments, hankel_moments
+from sigmastar.moments.pairs import PairMoments, exact_pairs, pair_moments
+from sigmastar.moments.plan import MomentPlan
+
+__all__ = [
+    "Basis",
+    "HankelMoments",
+    "MomentPlan",
+    "NgramCounts",
+    "PairMoments",
+    "all_basis",
+    "count_ngrams",
+    "exact_moments",
+    "exact_pairs",
+    "frequent_basis",
+    "given_basis",
+    "hankel_moments",
+    "pair_moments",
+]

@@ -1,0 +1,204 @@
+"""Windows of sequences as 64-bit codes, and what the windows say about a basis of strings.
+
+A window is what can be read from one position of a sequence: up to ``depth`` symbols, fewer where
+the sequence ends. Its code packs the symbols (plus one) into fields of equal width, the first
+symbol in the highest field, empty fields zero. Sorting codes sorts windows, the windows that begin
+with an n-gram are neighbours, and the end of a sequence sorts first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["add_to_parents", "hankel_entries", "merge_runs", "run_lengths", "window_codes"]
+
+
+@kernel
+def window_codes(
+    symbols: SymbolArray,
+    offsets: IndexArray,
+    bits: int,
+    depth: int,
+    codes: np.ndarray,
+    first: np.ndarray,
+) -> None:
+    """Write the code of the window at every position (the end included), and of each first one.
+
+    ``codes`` has room for all symbols and one end a sequence, ``first`` for one a sequence.
+    """
+    top = np.uint64(64 - bits)
+    width = np.uint64(bits)
+    kept = np.uint64(bits * depth)
+    mask = ~np.uint64(0)
+    if bits * depth < 64:
+        mask = ~(mask >> kept)
+    for i in range(len(offsets) - 1):
+        code = np.uint64(0)
+        place = offsets[i] + i
+        codes[place + offsets[i + 1] - offsets[i]] = code
+        for position in range(offsets[i + 1] - 1, offsets[i] - 1, -1):
+            code = (code >> width) & mask
+            code |= np.uint64(symbols[position] + 1) << top
+            code &= mask
+            codes[position + i] = code
+        first[i] = code
+
+
+@kernel
+def run_lengths(
+    codes: np.ndarray, weights: IndexArray, unique: np.ndarray, totals: IndexArray
+) -> int:
+    """Sum the weights of equal neighbours; return how many runs there are.
+
+    Empty ``weights`` stand for ones.
+    """
+    n_runs = 0
+    for i in range(len(codes)):
+        if i == 0 or codes[i] != codes[i - 1]:
+            unique[n_runs] = codes[i]
+            totals[n_runs] = 0
+            n_runs += 1
+        totals[n_runs - 1] += weights[i] if len(weights) else 1
+    return n_runs
+
+
+@kernel
+def merge_runs(
+    codes: np.ndarray,
+    counts: IndexArray,
+    other_codes: np.ndarray,
+    other_counts: IndexArray,
+    unique: np.ndarray,
+    totals: IndexArray,
+) -> int:
+    """Merge two sorted tables of distinct codes, adding counts; return the size of the result."""
+    i = 0
+    j = 0
+    n = 0
+    while i < len(codes) or j < len(other_codes):
+        if j == len(other_codes) or (i < len(codes) and codes[i] < other_codes[j]):
+            unique[n] = codes[i]
+            totals[n] = counts[i]
+            i += 1
+        elif i == len(codes) or other_codes[j] < codes[i]:
+            unique[n] = other_codes[j]
+            totals[n] = other_counts[j]
+            j += 1
+        else:
+            unique[n] = codes[i]
+            totals[n] = counts[i] + other_counts[j]
+            i += 1
+            j += 1
+        n += 1
+    return n
+
+
+@kernel
+def deepest_nodes(
+    code: np.uint64, bits: int, n_starts: int, children: SymbolArray, nodes: SymbolArray
+) -> int:
+    """Walk the suffixes' trie from each place of a window; return the window's length.
+
+    ``nodes[j]`` receives the deepest node reached from place ``j``, negated minus one if some of
+    the window was left unread there.
+    """
+    top = np.uint64(64 - bits)
+    width = np.uint64(bits)
+    length = 0
+    rest = code
+    while rest != 0:
+        length += 1
+        rest = rest << width
+    for start in range(n_starts):
+        if start > length:
+            nodes[start] = 0
+            continue
+        rest = code << np.uint64(bits * start) if bits * start < 64 else np.uint64(0)
+        node = 0
+        read = start
+        while rest != 0:
+            child = children[node, np.int64(rest >> top) - 1]
+            if child < 0:
+                break
+            node = child
+            read += 1
+            rest = rest << width
+        nodes[start] = node if read == length else -node - 1
+    return length
+
+
+@kernel
+def hankel_entries(
+    codes: np.ndarray,
+    counts: IndexArray,
+    bits: int,
+    whole: bool,
+    prefix_trie: tuple[SymbolArray, SymbolArray],
+    suffix_children: SymbolArray,
+    table: IndexArray,
+    entries: IndexArray,
+) -> int:
+    """Count windows of the forms u·σ·v and u·v, for u in a set of prefixes and v in a trie.
+
+    An entry's key is (symbol · rows + row) · nodes + node: row is a member of the prefixes' trie
+    (``children``, ``member``), node the *deepest* node of the suffixes' trie that the window
+    reaches, symbol is one past the last for u·v. Adding each node's count to its parent's
+    afterwards gives the counts of all v. With ``whole`` only windows that are all of u·σ·v or u·v
+    count.
+
+    Counts are added to ``table`` by key; if it is empty, pairs (key, count) are listed in
+    ``entries``; if that is empty too, they are only numbered. Returns their number.
+    """
+    children, member = prefix_trie
+    n_nodes, n_symbols = suffix_children.shape
+    n_rows = 0
+    longest = 0
+    depth_of = np.zeros(len(member), np.int64)
+    for node in range(len(member)):
+        if member[node] >= 0:
+            n_rows += 1
+        for s in range(n_symbols):
+            if children[node, s] >= 0:
+                depth_of[children[node, s]] = depth_of[node] + 1
+                longest = max(longest, depth_of[node] + 1)
+    nodes = np.empty(longest + 2, np.int32)
+    top = np.uint64(64 - bits)
+    width = np.uint64(bits)
+    n_entries = 0
+    for i in range(len(codes)):
+        length = deepest_nodes(codes[i], bits, longest + 2, suffix_children, nodes)
+        rest = codes[i]
+        node = 0
+        for split in range(min(length, longest) + 1):
+            row = member[node]
+            symbol = np.int64(rest >> top) - 1 if split < length else -1
+            for kind in range(2):  # u·v, then u·σ·v
+                after = nodes[split + kind]
+                if row < 0 or (whole and after < 0) or (kind == 1 and symbol < 0):
+                    continue
+                block = n_symbols if kind == 0 else symbol
+                key = (block * n_rows + row) * n_nodes + (after if after >= 0 else -after - 1)
+                if len(table):
+                    table[key] += counts[i]
+                elif len(entries):
+                    entries[n_entries, 0] = key
+                    entries[n_entries, 1] = counts[i]
+                n_entries += 1
+            if symbol < 0:
+                break
+            node = children[node, symbol]
+            if node < 0:
+                break
+            rest = rest << width
+    return n_entries
+
+
+@kernel
+def add_to_parents(table: IndexArray, parent: SymbolArray) -> None:
+    """Add each column (a node of a trie, after its parent) to its parent's, from the leaves up."""
+    for row in range(len(table)):
+        for node in range(len(parent) - 1, 0, -1):
+            table[row, parent[node]] += table[row, node]

@@ -1,0 +1,254 @@
+"""Counts of n-grams: everything a method of moments asks of a corpus, in two sorted tables.
+
+The *windows* of a corpus (what can be read from each position, at most ``depth`` symbols) are kept
+as distinct 64-bit codes with integer counts, once for all positions and once for the first
+position of each sequence. Every count of an n-gram w of at most ``depth`` symbols is the total of
+a range of one of the tables:
+
+========== ================================== ==========================================
+statistic  what is counted                    where
+========== ================================== ==========================================
+substring  occurrences of w                   all windows that begin with w
+suffix     sequences that end with w          all windows that are exactly w
+prefix     sequences that begin with w        first windows that begin with w
+string     sequences that are w               first windows that are exactly w
+========== ================================== ==========================================
+
+(the last symbol of a window of full depth cannot be told from one that goes on, so ``suffix`` and
+``string`` need w shorter than ``depth``). Tables form a commutative monoid:
+:meth:`NgramCounts.zero`, :meth:`NgramCounts.add` and :meth:`NgramCounts.merge` are exact, so any
+partition of a corpus gives the same table, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.ngrams import merge_runs, run_lengths, window_codes
+
+__all__ = ["CodeArray", "NgramCounts", "Statistic", "count_ngrams", "greatest_depth"]
+
+CodeArray: TypeAlias = NDArray[np.uint64]
+Statistic: TypeAlias = Literal["string", "prefix", "substring", "suffix"]
+
+_CHUNK = 1 << 22  # symbols coded and sorted at a time: bounds the memory beside the tables
+
+
+def field_width(n_symbols: int) -> int:
+    """Return how many bits hold one of the symbols or the end."""
+    return max(1, int(n_symbols).bit_length())
+
+
+def greatest_depth(n_symbols: int) -> int:
+    """Return the longest window over an alphabet of this size that fits into 64 bits."""
+    return 64 // field_width(n_symbols)
+
+
+@dataclass(frozen=True, eq=False)
+class NgramCounts:
+    """Counts of all n-grams up to a depth.
+
+    Build with :meth:`zero` and :meth:`add`, or with :func:`count_ngrams`.
+    """
+
+    n_symbols: int
+    depth: int
+    n_sequences: int
+    windows: CodeArray
+    window_counts: IndexArray
+    firsts: CodeArray
+    first_counts: IndexArray
+
+    @classmethod
+    def zero(cls, n_symbols: int, depth: int) -> NgramCounts:
+        """Return the counts of an empty corpus over an alphabet of ``n_symbols``."""
+        most = greatest_depth(n_symbols)
+        if not 1 <= depth <= most:
+            raise InvalidParameter(
+                f"depth must be between 1 and {most} for an alphabet of {n_symbols} symbols "
+                f"(a window is one 64-bit code); got {depth}. Lower max_length."
+            )
+        codes, none = np.empty(0, np.uint64), np.empty(0, np.int64)
+        return cls(n_symbols, depth, 0, codes, none, codes, none)
+
+    @property
+    def bits(self) -> int:
+        """How many bits of a code one symbol takes."""
+        return field_width(self.n_symbols)
+
+    @property
+    def n_positions(self) -> int:
+        """How many positions were counted, the end of each sequence included."""
+        return int(self.window_counts.sum())
+
+    def add(self, corpus: Corpus) -> NgramCounts:
+        """Return these counts and those of more sequences."""
+        if len(corpus.alphabet) != self.n_symbols:
+            raise InvalidParameter(
+                f"the corpus must have an alphabet of {self.n_symbols} symbols, as the counts do; "
+                f"got {len(corpus.alphabet)}. Recode it with the same alphabet."
+            )
+        parts = [self._of(corpus, first, last) for first, last in _chunks(corpus)]
+        return _merged([self, *parts])
+
+    def _of(self, corpus: Corpus, first: int, last: int) -> NgramCounts:
+        offsets = corpus.offsets[first : last + 1]
+        symbols = corpus.symbols[offsets[0] : offsets[-1]]
+        codes = np.empty(len(symbols) + last - first, np.uint64)
+        starts = np.empty(last - first, np.uint64)
+        window_codes(symbols, offsets - offsets[0], self.bits, self.depth, codes, starts)
+        codes.sort()
+        starts.sort()
+        return NgramCounts(self.n_symbols, self.depth, last - first, *_runs(codes), *_runs(starts))
+
+    def merge(self, *others: NgramCounts) -> NgramCounts:
+        """Return the counts of both corpora together."""
+        for other in others:
+            if (other.n_symbols, other.depth) != (self.n_symbols, self.depth):
+                raise InvalidParameter(
+                    f"counts to merge must agree in alphabet and depth: {self.n_symbols} symbols, "
+                    f"depth {self.depth}; got {other.n_symbols} and {other.depth}."
+                )
+        return _merged([self, *others])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NgramCounts):
+            return NotImplemented
+        return (self.n_symbols, self.depth, self.n_sequences) == (
+            other.n_symbols,
+            other.depth,
+            other.n_sequences,
+        ) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("windows", "window_counts", "firsts", "first_counts")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def table(self, statistic: Statistic) -> tuple[CodeArray, IndexArray]:
+        """Return the sorted codes and counts that a statistic reads."""
+        if statistic in ("prefix", "string"):
+            return self.firsts, self.first_counts
+        return self.windows, self.window_counts
+
+    def count(self, codes: CodeArray, lengths: IndexArray, statistic: Statistic) -> IndexArray:
+        """Return the count of each n-gram, given by code and length."""
+        windows, counts = self.table(statistic)
+        cumulative = np.concatenate(([0], np.cumsum(counts)))
+        last = codes
+        if statistic in ("substring", "prefix"):
+            last = codes | _tail_mask(lengths * self.bits)
+        low = np.searchsorted(windows, codes, side="left")
+        high = np.searchsorted(windows, last, side="right")
+        totals: IndexArray = cumulative[high] - cumulative[low]
+        return totals
+
+    def ngrams(self, length: int, statistic: Statistic) -> tuple[CodeArray, IndexArray]:
+        """Return the distinct n-grams of one length that occur, by code, and their counts."""
+        windows, counts = self.table(statistic)
+        tail = _tail_mask(np.array([length * self.bits]))[0]
+        field = np.uint64((1 << self.bits) - 1)
+        long_enough = np.ones(len(windows), dtype=bool)
+        if length > 0:
+            last = windows >> np.uint64(64 - length * self.bits)
+            long_enough = (last & field) != 0
+        if statistic in ("suffix", "string"):
+            long_enough &= (windows & tail) == 0
+        return _runs(windows[long_enough] & ~tail, counts[long_enough])
+
+    def encode(self, strings: Iterable[SymbolArray]) -> tuple[CodeArray, IndexArray]:
+        """Return codes and lengths of n-grams given as arrays of symbol codes."""
+        return pack(strings, self.n_symbols)
+
+
+def pack(strings: Iterable[Any], n_symbols: int) -> tuple[CodeArray, IndexArray]:
+    """Pack strings (arrays of symbol codes) into 64-bit codes; also return their lengths."""
+    bits = field_width(n_symbols)
+    codes, lengths = [], []
+    for string in strings:
+        if len(string) * bits > 64:
+            raise InvalidParameter(
+                f"strings of a basis must have at most {64 // bits} symbols over an alphabet of "
+                f"{n_symbols}; got one of {len(string)}. Shorten it."
+            )
+        code = 0
+        for position, symbol in enumerate(string):
+            code |= (int(symbol) + 1) << (64 - bits * (position + 1))
+        codes.append(code)
+        lengths.append(len(string))
+    return np.array(codes, dtype=np.uint64), np.array(lengths, dtype=np.int64)
+
+
+def unpack(codes: CodeArray, n_symbols: int) -> list[tuple[int, ...]]:
+    """Turn codes back into tuples of symbol codes."""
+    bits = field_width(n_symbols)
+    strings = []
+    for code in codes.tolist():
+        string = []
+        while code:
+            string.append((code >> (64 - bits)) - 1)
+            code = (code << bits) & ((1 << 64) - 1)
+        strings.append(tuple(string))
+    return strings
+
+
+def count_ngrams(corpus: Corpus, depth: int) -> NgramCounts:
+    """Count all n-grams of a corpus up to a depth."""
+    return NgramCounts.zero(len(corpus.alphabet), depth).add(corpus)
+
+
+def _chunks(corpus: Corpus) -> list[tuple[int, int]]:
+    """Cut into runs of sequences of about ``_CHUNK`` symbols each."""
+    n_chunks = max(1, -(-corpus.n_symbols // _CHUNK))
+    targets = np.linspace(0, corpus.n_symbols, n_chunks + 1)[1:-1]
+    cuts = np.unique(np.searchsorted(corpus.offsets, targets)).tolist()
+    edges = sorted({0, *cuts, len(corpus)})
+    return list(pairwise(edges))
+
+
+def _tail_mask(used_bits: IndexArray) -> CodeArray:
+    """Return ones in all bits below the first ``used_bits``."""
+    full = np.uint64(0xFFFFFFFFFFFFFFFF)
+    shift = np.minimum(used_bits, 63).astype(np.uint64)
+    return np.where(used_bits >= 64, np.uint64(0), full >> shift)
+
+
+_ONES = np.empty(0, np.int64)
+
+
+def _runs(codes: CodeArray, weights: IndexArray = _ONES) -> tuple[CodeArray, IndexArray]:
+    unique = np.empty(len(codes), np.uint64)
+    totals = np.empty(len(codes), np.int64)
+    n_runs = run_lengths(codes, weights, unique, totals)
+    return unique[:n_runs].copy(), totals[:n_runs].copy()
+
+
+def _merged(parts: list[NgramCounts]) -> NgramCounts:
+    """Merge tables two by two, so that each code is copied about log(parts) times."""
+    while len(parts) > 1:
+        halves = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+        parts = [_merged_pair(*half) if len(half) == 2 else half[0] for half in halves]
+    return parts[0]
+
+
+def _merged_pair(one: NgramCounts, other: NgramCounts) -> NgramCounts:
+    if not one.n_sequences or not other.n_sequences:
+        return one if one.n_sequences else other
+    tables: list[Any] = []
+    for codes_of, counts_of in (("windows", "window_counts"), ("firsts", "first_counts")):
+        both = [getattr(part, name) for part in (one, other) for name in (codes_of, counts_of)]
+        unique = np.empty(len(both[0]) + len(both[2]), np.uint64)
+        totals = np.empty(len(unique), np.int64)
+        size = merge_runs(*both, unique, totals)
+        tables.extend((unique[:size].copy(), totals[:size].copy()))
+    n_sequences = one.n_sequences + other.n_sequences
+    return NgramCounts(one.n_symbols, one.depth, n_sequences, *tables)

@@ -1,0 +1,106 @@
+"""``sigmastar learn`` and the benchmark commands, from files to models and tables."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sigmastar as ss
+from sigmastar.bench import pautomac, tags
+from sigmastar.bench.published import PAPER_PROBLEMS, PERPLEXITY, TAGS_WER, WER
+from sigmastar.cli.main import app
+from sigmastar.estimators.registry import METHODS, find_method
+
+PROBLEM = ss.datasets.make_problem(
+    "hmm", n_states=3, n_symbols=4, n_train=500, n_test=50, random_state=0
+)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("\n".join(["a b", "a b a b", "b", "a b a b a b"] * 20) + "\n")
+    return str(path)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("method", ["spectral", "convex", "separable", "tensor", "em"])
+def test_learn_saves_a_model_that_loads(data, tmp_path, method):
+    target = tmp_path / "model.sigma"
+    size = ["--tau", "0.01"] if method == "convex" else ["--states", "2"]
+    report = json.loads(run("learn", data, "-o", str(target), "-m", method, *size, "--json"))
+    model = ss.load(target)
+    assert report["states"] == model.n_states
+    assert report["sequences"] == 80
+    assert np.isfinite(ss.log_proba(model, [["a", "b"]])).all()
+
+
+def test_learn_tells_people_what_it_did(data):
+    text = run("learn", data, "--states", "auto", "--statistics", "prefix")
+    assert "spectral radius" in text
+    assert "WFA" in text
+
+
+def test_learn_names_what_a_method_does_not_take(data):
+    with pytest.raises(ss.errors.InvalidParameter, match="tau must be left out"):
+        run("learn", data, "--method", "separable", "--tau", "0.1")
+    with pytest.raises(ss.errors.InvalidParameter, match="--states must be a whole number"):
+        run("learn", data, "--states", "many")
+    with pytest.raises(ss.errors.InvalidParameter, match="method must be one of spectral"):
+        run("learn", data, "--method", "magic")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_builds_its_estimator(name):
+    estimator = find_method(name).build(random_state=3, n_states=None)
+    assert type(estimator).__name__ == METHODS[name].name
+    assert estimator.random_state == 3
+
+
+def test_published_tables_have_the_twelve_problems():
+    for table in (*PERPLEXITY.values(), *WER.values()):
+        assert tuple(table) == PAPER_PROBLEMS
+    assert PERPLEXITY["separable"][6] == 83.71
+    assert WER["spectral"][42] == 61.4
+    assert TAGS_WER["spectral"] == 60.43
+
+
+def test_bench_pautomac_shows_ours_beside_published_and_true(monkeypatch, tmp_path):
+    monkeypatch.setattr(pautomac, "load_pautomac", lambda n, data_home: PROBLEM)
+    target = tmp_path / "out.csv"
+    arguments = ["bench", "pautomac", "-p", "6", "-m", "spectral,separable"]
+    rows = json.loads(run(*arguments, "-o", str(target), "--json"))
+    assert [row["method"] for row in rows] == ["spectral", "separable"]
+    assert rows[0]["published_perplexity"] == 95.12
+    truth = ss.metrics.pautomac_perplexity(PROBLEM.model, PROBLEM.test, PROBLEM.solution)
+    assert rows[0]["true_perplexity"] == pytest.approx(truth)
+    assert truth <= rows[0]["perplexity"] < 1.1 * truth
+    with target.open() as file:
+        assert [row["method"] for row in csv.DictReader(file)] == ["spectral", "separable"]
+    table = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
+    assert "95.12" in table
+    assert "Summary" in table
+
+
+def test_a_refused_problem_is_noted_not_fatal(monkeypatch):
+    monkeypatch.setattr(pautomac, "load_pautomac", lambda n, data_home: PROBLEM)
+    row = pautomac.run([7], ["tensor"], options={"n_states": 9})[0]
+    assert row.perplexity is None
+    assert "at most 4" in row.note
+    assert pautomac.summary([row], "tensor")["problems"] == 0
+
+
+def test_bench_tags_reports_error_rate_and_perplexity_per_symbol(monkeypatch):
+    parts = ss.datasets.Splits(PROBLEM.train, None, PROBLEM.test, "tags")
+    monkeypatch.setattr(tags, "load_ptb_tags", lambda data_home: parts)
+    row = json.loads(run("bench", "tags", "-m", "spectral", "--json"))[0]
+    assert row["published_word_error_rate"] == 60.43
+    assert 0 < row["word_error_rate"] < 100
+    assert 1 < row["perplexity_per_symbol"] < 5

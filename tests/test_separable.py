@@ -1,0 +1,116 @@
+"""Separable PFAs: always proper, exact on residual automata; the QPs agree with another solver."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from qpsolvers import solve_qp
+
+import sigmastar as ss
+from oracles import all_strings, random_pfa
+from oracles_moments import residual_pfa, some_strings
+from sigmastar.inference import string_weights
+from sigmastar.learn.blocks.separable import extreme_rows, rounded
+from sigmastar.learn.blocks.simplex import fit_mixtures, project_to_simplex
+from sigmastar.learn.learn_separable import learn_separable
+
+STRINGS = all_strings("ab", 6)
+
+
+@pytest.mark.parametrize("statistics", ["string", "prefix", "substring"])
+def test_exact_moments_recover_a_residual_automaton(statistics):
+    truth = residual_pfa()
+    # "", "a" and "b" lead to single states: their futures are the three residuals.
+    basis = ss.moments.all_basis(2, 3)
+    moments = ss.moments.exact_moments(truth, basis, statistics)
+    learned = learn_separable(moments, n_states=3)
+    expected = string_weights(truth, STRINGS)
+    if statistics == "substring":  # there no prefix is a pure state, only mixtures occur
+        assert learned.model.n_states == 3
+    else:
+        np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-8)
+        assert learned.info["residual"] < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mixtures_agree_with_a_general_qp_solver(seed):
+    rng = np.random.default_rng(seed)
+    atoms, vectors = rng.random((6, 9)), rng.random((20, 9)) * 2 - 0.5
+    weights = fit_mixtures(atoms, vectors)
+    for vector, mine in zip(vectors, weights, strict=True):
+        theirs = solve_qp(
+            atoms @ atoms.T,
+            -atoms @ vector,
+            A=np.ones((1, 6)),
+            b=np.ones(1),
+            lb=np.zeros(6),
+            solver="daqp",
+        )
+        np.testing.assert_allclose(mine, theirs, atol=1e-7)
+
+
+def test_mixtures_with_equal_atoms_still_sum_to_one():
+    atoms = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    weights = fit_mixtures(atoms, np.array([[0.25, 0.75], [2.0, 0.0]]))
+    np.testing.assert_allclose(weights @ atoms, [[0.25, 0.75], [1.0, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_projection_to_the_simplex_is_the_nearest_distribution():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 5))
+    expected = fit_mixtures(np.eye(5), rows)
+    np.testing.assert_allclose(project_to_simplex(rows), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("precondition", [False, True])
+@pytest.mark.parametrize("revise", [False, True])
+def test_extreme_rows_are_found_among_mixtures(precondition, revise):
+    rng = np.random.default_rng(1)
+    corners = rng.random((4, 10))
+    mixtures = rng.dirichlet(np.ones(4), 50) @ corners
+    rows = np.vstack([mixtures[:25], corners, mixtures[25:]])
+    found = extreme_rows(rows, 4, precondition=precondition, revise=revise)
+    assert sorted(found) == [25, 26, 27, 28]
+
+
+def test_preconditioning_withstands_ill_conditioned_corners():
+    """Two corners are nearly parallel: without rounding, noise hides the second."""
+    rng = np.random.default_rng(3)
+    corners = np.array([[1.0, 0.0, 0.0], [1.0, 0.05, 0.0], [0.0, 0.0, 1.0]])
+    rows = np.vstack([corners, rng.dirichlet(np.ones(3), 60) @ corners])
+    rows = rows + 0.002 * rng.normal(size=rows.shape)
+    squares = np.square(rounded(rows, 3)).sum(axis=1)
+    assert sorted(np.argsort(-squares)[:3]) == [0, 1, 2]
+    assert sorted(extreme_rows(rows, 3, precondition=True)) == [0, 1, 2]
+
+
+@given(st.integers(0, 100), st.sampled_from(["prefix", "string", "substring"]))
+def test_the_result_is_always_a_pfa(seed, statistics):
+    strings = some_strings(seed, n=15)
+    est = ss.SeparablePFA(3, statistics=statistics, max_length=2).fit(strings)
+    model = est.model_
+    leaving = model.transitions.sum(axis=(0, 2)) + model.final
+    np.testing.assert_allclose(leaving, 1.0, atol=1e-12)
+    assert model.initial.sum() == pytest.approx(1.0, abs=1e-12)
+    assert min(model.transitions.min(), model.final.min(), model.initial.min()) >= 0
+    assert np.isfinite(est.log_proba(strings)).all()
+
+
+def test_auto_learns_close_to_the_truth():
+    truth = random_pfa(2, n_states=3)
+    train, test = (ss.sample(truth, 3000, random_state=seed) for seed in (0, 1))
+    est = ss.SeparablePFA(max_states=8).fit(train)
+    gap = np.mean(ss.log_proba(truth, test)) - est.score(test)
+    assert -0.02 < gap < 0.05
+
+
+def test_smoothing_keeps_unseen_strings_possible():
+    strings = ["ab", "abab"] * 10
+    assert ss.SeparablePFA(2, smoothing=0.0).fit(strings).log_proba(["bb"])[0] == -np.inf
+    assert np.isfinite(ss.SeparablePFA(2).fit(strings).log_proba(["bb"])[0])
+
+
+def test_too_many_states_are_refused():
+    with pytest.raises(ss.errors.InvalidParameter, match="n_states must be between 1 and 4"):
+        ss.SeparablePFA(9, max_length=1).fit(["abc", "b", "c"])
