@@ -24,6 +24,7 @@ _EXPORTS = {
     "SeparablePFA": "sigmastar.estimators.separable",
     "SpectralWFA": "sigmastar.estimators.spectral",
     "TensorHMM": "sigmastar.estimators.tensor",
+    "AutoWFA": "sigmastar.estimators.auto",
     "BaumWelchHMM": "sigmastar.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.estimators.baum_welch",
     "GibbsPFA": "sigmastar.estimators.gibbs",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
+    from sigmastar.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
     from sigmastar.estimators.convex import ConvexWFA as ConvexWFA

@@ -1,7 +1,9 @@
 """Keep BLAS to one thread around small matrix products.
 
 With two threads a product of 1000 × 40 by 40 × 40 can take a hundred times longer when the other
-core is busy; work is shared out above the products instead.
+core is busy; work is shared out above the products instead. Changing the number of threads while
+several threads work is as bad (measured: 30 times slower), so whatever runs threads of its own
+should hold the limit around all of them; limits inside it then change nothing.
 """
 
 from __future__ import annotations

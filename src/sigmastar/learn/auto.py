@@ -2,10 +2,10 @@
 
 A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
 tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.learn.blocks.growth`),
-side by side on the available cores, and a family that falls behind is given up; Gibbs sampling starts
-from the best PFA. The best candidates are mixed with weights fitted on the held-out part, and each
-component is trained a little further on all sequences. What was done is written down as a recipe
-that gives the same model again without a clock.
+side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
+starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
+and each component is trained a little further on all sequences. What was done is written down as a
+recipe that gives the same model again without a clock.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.inference.counts import Forest, thread_count
 from sigmastar.inference.scoring import log_proba
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.learn.blocks.growth import Track, family_named
 from sigmastar.learn.blocks.mixing import mixture_weights
@@ -45,7 +46,9 @@ GROWING = 0.62  # shares of the budget that have passed when each phase ends
 SAMPLING = 0.8
 REFIT_STEPS = 6
 COMPONENTS = 6
-BEHIND = 0.02  # nats per sequence at which a family is given up
+# Nats per sequence at which a family is given up: against a model that has no more to choose from,
+# and against one of about the same number of states.
+BEHIND, FAR_BEHIND = 0.02, 1.0
 
 
 @dataclass
@@ -98,11 +101,9 @@ def learn_auto(
     """
     began = time.monotonic()
     seed = int(as_generator(random_state).integers(2**31))
-    held, train = corpus.split(HELD_OUT, random_state=seed)
-    if len(held) == 0:
-        held = train  # too few to hold any out: judge by what there is
+    train, held = hold_out_part(corpus, seed)
     search = _Search(train, held, seed, began, time_budget, thread_count(n_jobs))
-    with stage("searching", time_budget) as bar:
+    with stage("searching", time_budget) as bar, one_blas_thread():
         search.bar = bar
         search.ask_starters(starters)
         search.grow(began + GROWING * time_budget)
@@ -121,6 +122,40 @@ def learn_auto(
         "seconds": time.monotonic() - began,
     }
     return Learned(model, info)
+
+
+def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """Return the part to train on and the part to judge by."""
+    held, train = corpus.split(HELD_OUT, random_state=seed)
+    # Too few to hold any out, or all in one part: judge by what there is.
+    return (train, held) if len(held) and len(train) else (corpus, corpus)
+
+
+def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:
+    """Turn a quick learner's model into parameters to start a PFA from."""
+    pfa = model.to_pfa() if isinstance(model, HMM) else model
+    if not isinstance(pfa, PFA):
+        size = min(max(pfa.n_states, 8), 48)
+        pfa = pfa_from_wfa(pfa, train, size, random_state=seed)
+    pfa = smoothed(pfa, 1e-3)
+    return {name: getattr(pfa, name) for name in PFAFamily.names}
+
+
+def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) -> PFA:
+    """Average posterior samples that start from a PFA's parameters."""
+    settings = GibbsSettings(
+        n_chains=2,
+        n_sweeps=n_sweeps,
+        burn_in=n_sweeps // 3,
+        n_samples=2,
+        outcome_prior=0.5,
+        state_prior=0.005,
+    )
+    start = PFA.normalized(*PFAFamily().expand(parameters), train.alphabet)
+    learned = learn_gibbs(
+        train, start.n_states, settings=settings, start=smoothed(start, 1e-6), random_state=seed
+    )
+    return learned.model
 
 
 def refit(
@@ -175,12 +210,7 @@ class _Search:
             except SigmastarError:
                 continue  # a method that cannot do this problem is no candidate
             self._add(name, model, time.monotonic() - started, recipe={"starter": name})
-            pfa = model.to_pfa() if isinstance(model, HMM) else model
-            if not isinstance(pfa, PFA):
-                size = min(max(pfa.n_states, 4), 48)
-                pfa = pfa_from_wfa(pfa, self.train, size, random_state=self.seed)
-            pfa = smoothed(pfa, 1e-3)
-            track = Track("pfa", self.seed, {n: getattr(pfa, n) for n in PFAFamily.names})
+            track = Track("pfa", self.seed, given_start(model, self.train, self.seed))
             track.steps.append(["given", name])
             self.tracks.append(track)
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
@@ -218,7 +248,7 @@ class _Search:
             self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
 
     def _next_track(self) -> Track:
-        """Pick the track to advance: those that were never advanced first, then the best."""
+        """Pick the track to advance: new ones, then the best of the family with least time."""
         open_tracks = [
             t
             for t in self.tracks
@@ -228,7 +258,10 @@ class _Search:
         if fresh:
             return fresh[0]
         if open_tracks:
-            return max(open_tracks, key=lambda t: t.score)
+            spent = {"hmm": 0.0, "pfa": 0.0}
+            for t in self.tracks:  # a family that is being worked on can wait
+                spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
+            return min(open_tracks, key=lambda t: (spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
         track = Track(best.name, self.seed + len(self.tracks))
         self.tracks.append(track)
@@ -238,17 +271,20 @@ class _Search:
         """Tell whether another family does clearly better with no more to choose from.
 
         A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
-        size; an HMM must not be behind a PFA of half its size.
+        size; an HMM must not be behind a PFA of half its size, nor far behind one of its own.
         """
-        size = track.n_states * (2 if track.name == "pfa" else 1)
-        for other in self.tracks:
-            if other.name == track.name:
-                continue
-            for other_size, score in other.size_scores.items():
-                fair = other_size * (2 if other.name == "pfa" else 1) <= size
-                if fair and track.n_states >= 8 and score > track.score + BEHIND:
-                    return True
-        return False
+        ahead = [
+            (size, score - track.score)
+            for other in self.tracks
+            if other.name != track.name and track.size_scores
+            for size, score in other.size_scores.items()
+        ]
+        fair = 0.5 if track.name == "hmm" else 1.0
+        return any(
+            (lead > BEHIND and size <= fair * track.n_states)
+            or (lead > FAR_BEHIND and size <= 1.25 * track.n_states)
+            for size, lead in ahead
+        )
 
     def sample(self, deadline: float) -> None:
         """Average posterior samples that start from the best PFA, as time allows."""
@@ -260,42 +296,23 @@ class _Search:
             or best.score < max(c.score for c in self.candidates) - BEHIND
         ):
             return
-        start = family_named("pfa").model(best.parameters, self.train.alphabet)
-        if not isinstance(start, PFA):
-            return
-        started = time.monotonic()
-        # Two chains run side by side; one sweep of this corpus is timed by its size alone.
-        sweep = 2.0e-9 * (self.train.n_symbols + len(self.train)) * (40 + start.n_states)
-        n_sweeps = int(min(room / (1.5 * sweep), 300))
+        n_states = len(best.parameters["initial"])
+        # What a sweep of this corpus takes; chains run side by side. Better too few than too late.
+        sweep = 2.0e-9 * (self.train.n_symbols + len(self.train)) * (40 + n_states)
+        n_sweeps = int(min(room / (2.0 * sweep), 300))
         if n_sweeps < 12:
             return
-        settings = GibbsSettings(
-            n_chains=2,
-            n_sweeps=n_sweeps,
-            burn_in=n_sweeps // 3,
-            n_samples=2,
-            outcome_prior=0.5,
-            state_prior=0.005,
-        )
-        learned = learn_gibbs(
-            self.train,
-            start.n_states,
-            settings=settings,
-            start=smoothed(start, 1e-6),
-            random_state=self.seed,
-            deadline=deadline,
-        )
+        started = time.monotonic()
+        model = gibbs_from(best.parameters, self.train, n_sweeps, self.seed)
         self._add(
-            f"gibbs {start.n_states} from {best.name}",
-            learned.model,
+            f"gibbs {n_states} from {best.name}",
+            model,
             time.monotonic() - started,
-            family="pfa",
-            parameters={n: getattr(learned.model, n) for n in PFAFamily.names},
             recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
         )
 
     def choose(self) -> list[Candidate]:
-        """Pick the best single candidate, or the mixture of probabilistic ones if that is better."""
+        """Pick the best candidate, or the mixture of probabilistic ones if that is better."""
         best = max(self.candidates, key=_score)
         proper = sorted(
             (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
@@ -315,7 +332,7 @@ class _Search:
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
         """Train the components further on all sequences and put them together."""
         deadline = self.began + 0.97 * self.budget
-        trainable = [c for c in chosen if c.family is not None and "gibbs" not in (c.recipe or {})]
+        trainable = [c for c in chosen if c.family is not None]
         steps = 0
         if trainable:
             forest = Forest(corpus, n_states=max(c.model.n_states for c in trainable))

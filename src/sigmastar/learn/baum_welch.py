@@ -22,6 +22,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.inference.counts import Forest
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
 from sigmastar.learn.blocks.em_family import Family, Parameters, log_prior
 from sigmastar.models.hmm import HMM
@@ -112,7 +113,7 @@ def learn_baum_welch(
     data += [] if validation is None else [validation.symbols, validation.offsets]
     file = Checkpoint(checkpoint, checkpoint_every, fingerprint(described, *data))
     progress = file.resume() or Progress(seed)
-    with stage("Baum-Welch", settings.max_iter) as bar:
+    with stage("Baum-Welch", settings.max_iter) as bar, one_blas_thread():
         bar.advance(progress.iteration)
         if not progress.done:
             loop.choose_start(progress, start, file)

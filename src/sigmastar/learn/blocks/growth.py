@@ -20,8 +20,10 @@ from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAF
 
 __all__ = ["SIZES", "Track", "family_named", "replay_track"]
 
-SIZES = {"pfa": (4, 8, 16, 32, 48, 64), "hmm": (4, 8, 16, 32, 64, 96)}
-TOLERANCE = 5e-5  # of the training log-likelihood per sequence and step
+SIZES = {"pfa": (12, 24, 48, 72), "hmm": (16, 32, 64, 96)}
+# Least gain of the training log-likelihood, per sequence and step: before and after growing ends.
+COARSE, FINE = 2e-3, 2e-5
+COARSE_STEPS = 60
 PATIENCE = 4  # steps without improvement on held-out data
 PRUNING = -0.5  # pseudo-count that lets rarely used parameters vanish
 
@@ -43,7 +45,7 @@ class Track:
         Family ("pfa" or "hmm") and seed of everything random.
     steps
         What was done: ``["start", n]``, ``["given", name]``, ``["em", count]``, ``["split", n]``,
-        ``["prune", count]``.
+        ``["prune", count]``. An "em" after the last split is the final, patient one.
     score
         Best mean log-likelihood of held-out sequences so far, that of ``parameters``.
     """
@@ -66,24 +68,22 @@ class Track:
         """Take the next step: start, train and grow once, or prune; stop at the deadline."""
         began = time.monotonic()
         family = family_named(self.name)
-        before = self.score
         if not self.parameters:
             size = SIZES[self.name][0]
             self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
             self.steps.append(["start", size])
-            self._train(family, train, held_out, deadline, "em")
-        elif any(step[0] == "prune" for step in self.steps):
-            self.settled = True
+            self._train(family, train, held_out, deadline, "em", COARSE)
+        elif not np.isfinite(self.score):  # parameters were given
+            self._train(family, train, held_out, deadline, "em", COARSE)
         else:
-            larger = [size for size in SIZES[self.name] if size > self.n_states]
-            grown = bool(larger) and self._grow(family, larger[0], train, held_out, deadline)
-            if not grown and time.monotonic() < deadline:
-                self._train(family_named(self.name, PRUNING), train, held_out, deadline, "prune")
+            larger = [size for size in SIZES[self.name] if size >= 1.3 * self.n_states]
+            if not (larger and self._grow(family, larger[0], train, held_out, deadline)):
+                self._train(family, train, held_out, deadline, "em", FINE)
+                pruning = family_named(self.name, PRUNING)
+                self._train(pruning, train, held_out, deadline, "prune", FINE)
                 self.settled = True
         self.size_scores[self.n_states] = self.score
         self.seconds += time.monotonic() - began
-        if self.score <= before and self.steps[-1][0] != "start":
-            self.settled = self.settled or time.monotonic() >= deadline
 
     def _grow(
         self, family: Family, size: int, train: Forest, held_out: Forest, deadline: float
@@ -93,7 +93,7 @@ class Track:
         self.parameters = split(family, self.parameters, size, train, self.seed)
         self.steps.append(["split", size])
         self.score = -np.inf
-        self._train(family, train, held_out, deadline, "em")
+        self._train(family, train, held_out, deadline, "em", COARSE)
         if self.score > small[1]:
             return True
         self.parameters, self.score = small[0], small[1]
@@ -101,7 +101,13 @@ class Track:
         return False
 
     def _train(
-        self, family: Family, train: Forest, held_out: Forest, deadline: float, verb: str
+        self,
+        family: Family,
+        train: Forest,
+        held_out: Forest,
+        deadline: float,
+        verb: str,
+        tolerance: float,
     ) -> None:
         """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
         parameters = self.parameters
@@ -119,8 +125,9 @@ class Track:
             if score > best:
                 best, best_count, self.parameters = score, count, parameters
             patience = PATIENCE if best_count else 4 * PATIENCE
-            slow = len(history) > 8 and history[-1] - history[-6] < 5 * TOLERANCE
-            if count - best_count > patience or (slow and verb == "em"):
+            slow = len(history) > 8 and history[-1] - history[-6] < 5 * tolerance
+            enough = slow or (tolerance == COARSE and count >= COARSE_STEPS)
+            if count - best_count > patience or (enough and verb == "em"):
                 break
         self.score = best
         if best_count:
