@@ -88,6 +88,8 @@ def test_projections_of_symbol_blocks(limit, monkeypatch):
         expected = left @ blocks.block(symbol) @ right
         np.testing.assert_allclose(blocks.project(left, right)[symbol], expected, atol=1e-12)
         np.testing.assert_allclose(blocks.right(right)[symbol], blocks.block(symbol) @ right)
+        np.testing.assert_allclose(blocks.left(left[0])[symbol], left[0] @ blocks.block(symbol))
+    np.testing.assert_allclose(blocks.total(), sum(blocks.block(symbol) for symbol in range(3)))
 
 
 def test_mass_splits_into_what_goes_on_and_what_ends():
