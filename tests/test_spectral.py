@@ -6,8 +6,8 @@ import pytest
 import sigmastar as ss
 from oracles import all_strings, random_pfa
 from sigmastar.inference import string_weights
-from sigmastar.learn import auto_spectral
 from sigmastar.learn.blocks.svd import truncated_svd
+from sigmastar.learn.heldout import HeldOut
 from sigmastar.learn.learn_spectral import learn_spectral, spectral_factors, spectral_path
 from sigmastar.moments import hankel
 
@@ -101,17 +101,22 @@ def test_auto_learns_close_to_the_truth_and_reports_what_it_tried():
 
 
 def test_auto_never_learns_from_what_it_scores_on(monkeypatch):
-    seen = []
-    original = auto_spectral.hold_out
+    counted, scored = [], []
+    count, score = ss.moments.MomentPlan.count, HeldOut.score
 
-    def spy(*args):
-        heldout, rest = original(*args)
-        seen.append((heldout.n_sequences, len(rest)))
-        return heldout, rest
+    def spy_count(plan, corpus):
+        counted.append(corpus)
+        return count(plan, corpus)
 
-    monkeypatch.setattr(auto_spectral, "hold_out", spy)
+    def spy_score(heldout, model):
+        scored.append(heldout.n_sequences)
+        return score(heldout, model)
+
+    monkeypatch.setattr(ss.moments.MomentPlan, "count", spy_count)
+    monkeypatch.setattr(HeldOut, "score", spy_score)
     ss.SpectralWFA(max_states=3, validation_fraction=0.25).fit(CORPUS)
-    assert seen == [(500, 1500)]
+    assert set(scored) == {500}
+    assert [len(corpus) for corpus in counted] == [1500, 2000]  # the rest, then everything
 
 
 def test_info_tells_how_far_from_a_distribution_the_model_is():
