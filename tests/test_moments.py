@@ -59,6 +59,9 @@ def test_frequent_basis_takes_the_most_frequent_with_ties_by_length_then_code():
     wanted = [tuple(map(int, s)) for s in all_strings("012", 2)[1:]]
     ranked = sorted(wanted, key=lambda w: (-plain_count(STRINGS, w, "substring"), len(w), w))
     assert basis.prefixes == [(), *ranked[:11]] == basis.suffixes
+    once = ss.moments.count_ngrams(corpus_of([(0, 1)]), 5)  # all n-grams occur once
+    basis = ss.moments.frequent_basis(once, "substring", size=9, max_length=2)
+    assert basis.prefixes == [(), (0,), (1,), (0, 1)]
 
 
 @pytest.mark.parametrize("limit", [hankel._DENSE_ENTRIES, 0], ids=["dense", "sparse"])
@@ -88,6 +91,8 @@ def test_projections_of_symbol_blocks(limit, monkeypatch):
         expected = left @ blocks.block(symbol) @ right
         np.testing.assert_allclose(blocks.project(left, right)[symbol], expected, atol=1e-12)
         np.testing.assert_allclose(blocks.right(right)[symbol], blocks.block(symbol) @ right)
+        np.testing.assert_allclose(blocks.left(left[0])[symbol], left[0] @ blocks.block(symbol))
+    np.testing.assert_allclose(blocks.total(), sum(blocks.block(symbol) for symbol in range(3)))
 
 
 def test_mass_splits_into_what_goes_on_and_what_ends():

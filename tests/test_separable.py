@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qpsolvers import solve_qp
 
 import sigmastar as ss
-from oracles import all_strings, random_pfa
+from oracles import all_strings
 from oracles_moments import residual_pfa, some_strings
 from sigmastar.inference import string_weights
 from sigmastar.learn.blocks.separable import extreme_rows, rounded
@@ -74,15 +74,33 @@ def test_extreme_rows_are_found_among_mixtures(precondition, revise):
     assert sorted(found) == [25, 26, 27, 28]
 
 
-def test_preconditioning_withstands_ill_conditioned_corners():
-    """Two corners are nearly parallel: without rounding, noise hides the second."""
-    rng = np.random.default_rng(3)
-    corners = np.array([[1.0, 0.0, 0.0], [1.0, 0.05, 0.0], [0.0, 0.0, 1.0]])
-    rows = np.vstack([corners, rng.dirichlet(np.ones(3), 60) @ corners])
-    rows = rows + 0.002 * rng.normal(size=rows.shape)
-    squares = np.square(rounded(rows, 3)).sum(axis=1)
-    assert sorted(np.argsort(-squares)[:3]) == [0, 1, 2]
-    assert sorted(extreme_rows(rows, 3, precondition=True)) == [0, 1, 2]
+def middle_points(seed, push=0.08, n=8):
+    """Give badly conditioned corners and the middles between them, pushed outwards (gillis2013)."""
+    rng = np.random.default_rng(seed)
+    left, _, right = np.linalg.svd(rng.random((n, 20)), full_matrices=False)
+    corners = (left * np.logspace(0, -2, n)) @ right
+    middles = np.array([(corners[i] + corners[j]) / 2 for i in range(n) for j in range(i)])
+    return np.vstack([corners, middles + push * (middles - corners.mean(axis=0))])
+
+
+def test_preconditioning_finds_corners_that_plain_projection_misses():
+    def right(precondition):
+        found = [
+            extreme_rows(middle_points(seed), 8, precondition=precondition, revise=False)
+            for seed in range(10)
+        ]
+        return sum(sorted(rows) == list(range(8)) for rows in found)
+
+    assert right(True) == 10
+    assert right(False) < 10
+
+
+def test_rounded_rows_have_a_ball_as_their_smallest_ellipsoid():
+    points = rounded(middle_points(0), 8)
+    squares = np.square(points).sum(axis=1)
+    touching = points[squares > 0.97 * squares.max()]
+    assert len(touching) >= 8  # as many as there are dimensions hold the ball in place
+    assert np.linalg.matrix_rank(touching) == 8
 
 
 @given(st.integers(0, 100), st.sampled_from(["prefix", "string", "substring"]))
@@ -97,10 +115,12 @@ def test_the_result_is_always_a_pfa(seed, statistics):
     assert np.isfinite(est.log_proba(strings)).all()
 
 
-def test_auto_learns_close_to_the_truth():
-    truth = random_pfa(2, n_states=3)
+def test_auto_takes_the_best_size_and_comes_close_to_the_truth():
+    truth = residual_pfa()
     train, test = (ss.sample(truth, 3000, random_state=seed) for seed in (0, 1))
     est = ss.SeparablePFA(max_states=8).fit(train)
+    best = max(est.info_["path"], key=lambda trial: trial["score"])
+    assert est.model_.n_states == best["n_states"] >= 3
     gap = np.mean(ss.log_proba(truth, test)) - est.score(test)
     assert -0.02 < gap < 0.05
 

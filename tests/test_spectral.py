@@ -6,9 +6,10 @@ import pytest
 import sigmastar as ss
 from oracles import all_strings, random_pfa
 from sigmastar.inference import string_weights
-from sigmastar.learn import auto_spectral
 from sigmastar.learn.blocks.svd import truncated_svd
+from sigmastar.learn.heldout import HeldOut
 from sigmastar.learn.learn_spectral import learn_spectral, spectral_factors, spectral_path
+from sigmastar.moments import hankel
 
 STRINGS = all_strings("ab", 6)
 TRUTH = random_pfa(2, n_states=3, symbols="ab")
@@ -37,6 +38,20 @@ def test_every_solver_finds_the_same_model(solver):
         for name in ("dense", solver)
     ]
     assert models[0].allclose(models[1], rtol=1e-5, atol=1e-7)
+
+
+def test_a_sparse_block_is_decomposed_as_it_is(monkeypatch):
+    plan = ss.moments.MomentPlan("string", basis_size=60, max_length=6)
+    dense = plan.moments(plan.count(CORPUS), CORPUS.alphabet)
+    monkeypatch.setattr(hankel, "_DENSE_ENTRIES", 0)
+    monkeypatch.setattr(hankel, "_SPARSE_SHARE", 1.0)
+    moments = plan.moments(plan.count(CORPUS), CORPUS.alphabet)
+    assert not isinstance(moments.block, np.ndarray)
+    models = [
+        learn_spectral(m, n_states=3, solver=solver).model
+        for m, solver in ((dense, "dense"), (moments, "lanczos"))
+    ]
+    assert models[0].allclose(models[1], rtol=1e-6, atol=1e-9)
 
 
 def test_signs_of_the_decomposition_are_fixed():
@@ -86,17 +101,22 @@ def test_auto_learns_close_to_the_truth_and_reports_what_it_tried():
 
 
 def test_auto_never_learns_from_what_it_scores_on(monkeypatch):
-    seen = []
-    original = auto_spectral.hold_out
+    counted, scored = [], []
+    count, score = ss.moments.MomentPlan.count, HeldOut.score
 
-    def spy(*args):
-        heldout, rest = original(*args)
-        seen.append((heldout.n_sequences, len(rest)))
-        return heldout, rest
+    def spy_count(plan, corpus):
+        counted.append(corpus)
+        return count(plan, corpus)
 
-    monkeypatch.setattr(auto_spectral, "hold_out", spy)
+    def spy_score(heldout, model):
+        scored.append(heldout.n_sequences)
+        return score(heldout, model)
+
+    monkeypatch.setattr(ss.moments.MomentPlan, "count", spy_count)
+    monkeypatch.setattr(HeldOut, "score", spy_score)
     ss.SpectralWFA(max_states=3, validation_fraction=0.25).fit(CORPUS)
-    assert seen == [(500, 1500)]
+    assert set(scored) == {500}
+    assert [len(corpus) for corpus in counted] == [1500, 2000]  # the rest, then everything
 
 
 def test_info_tells_how_far_from_a_distribution_the_model_is():
@@ -125,6 +145,22 @@ def test_ranks_and_parameters_out_of_bounds_are_refused():
         ss.SpectralWFA(1, basis=(["bbbb"], ["aaaa"]), statistics="string").fit(["ab", "b"])
     with pytest.raises(ss.errors.InvalidData, match="at least 2 sequences"):
         ss.SpectralWFA().fit(["ab"])
+
+
+@pytest.mark.parametrize("kind", [ss.SpectralWFA, ss.ConvexWFA, ss.SeparablePFA, ss.TensorHMM])
+def test_poor_data_are_learned_from_or_refused_in_words(kind):
+    assert kind().fit(["a", "aa", "", "aaa"] * 10).score(["a"]) == pytest.approx(-1.39, abs=0.02)
+    assert kind().fit(["abc"] * 50).score(["abc"]) > -3
+    with pytest.raises(ss.errors.InvalidData, match="at least one symbol"):
+        kind().fit([[], [], []])
+
+
+def test_large_alphabets_shorten_the_basis():
+    rng = np.random.default_rng(0)
+    words = [rng.integers(0, 5000, 8).tolist() for _ in range(50)]
+    est = ss.SpectralWFA(2, alphabet=ss.Alphabet(range(5000))).fit(words)
+    assert est.model_.n_symbols == 5000
+    assert np.isfinite(est.log_proba(words)).all()
 
 
 def test_compressing_a_model_through_its_exact_moments():

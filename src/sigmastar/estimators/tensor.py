@@ -133,7 +133,7 @@ class TensorHMM(MomentEstimator):
             counts = plan.count(corpus)
             moments = plan.moments(counts, corpus.alphabet)
             return learn(counts, moments, {"n_states": self.n_states, "exponent": strength})
-        most = min(self.max_states, len(corpus.alphabet))
+        most = max(min(self.max_states, len(corpus.alphabet)), 1)
         return choose_setting(
             corpus,
             plan,

@@ -21,20 +21,21 @@ pairs, which are the best known of all moments; on exact moments both recover th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import lsq_linear, nnls
 
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.simplex import project_to_simplex
 from sigmastar.learn.blocks.tensor import orthogonal_decomposition, symmetrized
 from sigmastar.models.hmm import HMM
-from sigmastar.moments.hankel import HankelMoments
+from sigmastar.moments.hankel import HankelMoments, SymbolBlocks
 from sigmastar.moments.pairs import PairMoments
 
 __all__ = ["learn_tensor"]
@@ -79,42 +80,62 @@ def learn_tensor(
             f"decomposition; got {n_states}. Lower it, or use SpectralWFA or SeparablePFA."
         )
     with one_blas_thread():
-        second, third = symmetric_moments(moments, n_states, exponent)
-        emission, info = emissions(second, third, n_states, as_generator(random_state))
+        views = Views.of(moments, n_states, exponent)
+        emission, info = emissions(views, n_states, as_generator(random_state))
         model = complete_hmm(emission, pairs, moments)
     return Learned(model, {"n_states": n_states, **info})
 
 
-def symmetric_moments(
-    moments: HankelMoments, n_states: int, exponent: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return X and Y, the symmetric second and third moments of the emissions."""
-    rows, columns = moments.variance_scales(exponent)
-    blocks = np.stack(
-        [moments.symbol_blocks.block(s) * rows[:, None] * columns for s in range(moments.n_symbols)]
-    )
-    left, values, right = linalg.svd(blocks.sum(axis=0), full_matrices=False, check_finite=False)
-    if len(values) < n_states or values[n_states - 1] <= _DEFICIENT * values[0]:
-        rank = int(np.count_nonzero(values > _DEFICIENT * values[0]))
-        raise InvalidParameter(
-            f"n_states must be at most {rank}, the rank of the summed Hankel blocks; got "
-            f"{n_states}. Lower it or enlarge the basis."
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The blocks seen from the symbols: X, and what turns H(u, σ, v) into Y."""
+
+    blocks: SymbolBlocks
+    before: FloatArray
+    after: FloatArray
+    second: FloatArray
+
+    @classmethod
+    def of(cls, moments: HankelMoments, n_states: int, exponent: float) -> Views:
+        """Find N, the rank-n pseudo-inverse of the summed blocks, and what follows from it."""
+        blocks = moments.symbol_blocks
+        rows, columns = moments.variance_scales(exponent)
+        summed = blocks.total() * rows[:, None] * columns
+        left, values, right = linalg.svd(summed, full_matrices=False, check_finite=False)
+        if not values[0] > 0:
+            raise InvalidData(
+                "the Hankel blocks must not be all zero; none of the strings u·σ·v of this basis "
+                "was seen. Use other statistics, another basis, or sequences with symbols."
+            )
+        if len(values) < n_states or values[n_states - 1] <= _DEFICIENT * values[0]:
+            rank = int(np.count_nonzero(values > _DEFICIENT * values[0]))
+            raise InvalidParameter(
+                f"n_states must be at most {rank}, the rank of the summed Hankel blocks; got "
+                f"{n_states}. Lower it or enlarge the basis."
+            )
+        inverse = (right[:n_states].T / values[:n_states]) @ left[:, :n_states].T
+        by_suffix = blocks.left(rows) * columns  # Σ × suffixes
+        by_prefix = blocks.right(columns[:, None])[:, :, 0].T * rows[:, None]  # prefixes × Σ
+        before = by_suffix @ inverse
+        second = before @ by_prefix
+        return cls(
+            blocks,
+            before * rows,
+            columns[:, None] * (inverse @ by_prefix),
+            (second + second.T) / 2.0,
         )
-    inverse = (right[:n_states].T / values[:n_states]) @ left[:, :n_states].T  # suffixes × prefixes
-    by_suffix = blocks.sum(axis=1)  # Σ × suffixes
-    by_prefix = blocks.sum(axis=2).T  # prefixes × Σ
-    before = by_suffix @ inverse
-    after = inverse @ by_prefix
-    second = before @ by_prefix
-    third = np.stack([before @ block @ after for block in blocks], axis=1)
-    return (second + second.T) / 2.0, symmetrized(third)
+
+    def whitened(self, whitening: FloatArray) -> FloatArray:
+        """Return Y with all three sides multiplied by a matrix (symbols × states)."""
+        inner = self.blocks.project(whitening.T @ self.before, self.after @ whitening)
+        return symmetrized(np.einsum("sik,sj->ijk", inner, whitening))
 
 
 def emissions(
-    second: FloatArray, third: FloatArray, n_states: int, rng: np.random.Generator
+    views: Views, n_states: int, rng: np.random.Generator
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Return the emission distributions (states × symbols) and what tells their quality."""
-    values, vectors = linalg.eigh(second, check_finite=False)
+    values, vectors = linalg.eigh(views.second, check_finite=False)
     values, vectors = values[::-1][:n_states], vectors[:, ::-1][:, :n_states]
     if values[-1] <= _DEFICIENT * values[0]:
         rank = int(np.count_nonzero(values > _DEFICIENT * values[0]))
@@ -123,9 +144,8 @@ def emissions(
             f"more positive eigenvalues, so their distributions are not independent; got "
             f"{n_states}. Lower it, or use SpectralWFA or SeparablePFA."
         )
-    whitening = vectors / np.sqrt(values)
-    white = np.einsum("abc,ai,bj,ck->ijk", third, whitening, whitening, whitening, optimize=True)
-    strength, directions = orthogonal_decomposition(symmetrized(white), rng)
+    white = views.whitened(vectors / np.sqrt(values))
+    strength, directions = orthogonal_decomposition(white, rng)
     columns = (vectors * np.sqrt(values)) @ directions * strength  # balle2014 sec. 3.3
     sums = columns.sum(axis=0)
     columns = columns / np.where(np.abs(sums) > 1e-12, sums, 1.0)

@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.kernels.ngrams import merge_runs, run_lengths, window_codes
@@ -71,6 +71,11 @@ class NgramCounts:
     @classmethod
     def zero(cls, n_symbols: int, depth: int) -> NgramCounts:
         """Return the counts of an empty corpus over an alphabet of ``n_symbols``."""
+        if n_symbols < 1:
+            raise InvalidData(
+                "the alphabet must have at least one symbol to count; all sequences are empty. "
+                "Give sequences with symbols, or alphabet=."
+            )
         most = greatest_depth(n_symbols)
         if not 1 <= depth <= most:
             raise InvalidParameter(
@@ -245,10 +250,11 @@ def _merged_pair(one: NgramCounts, other: NgramCounts) -> NgramCounts:
         return one if one.n_sequences else other
     tables: list[Any] = []
     for codes_of, counts_of in (("windows", "window_counts"), ("firsts", "first_counts")):
-        both = [getattr(part, name) for part in (one, other) for name in (codes_of, counts_of)]
-        unique = np.empty(len(both[0]) + len(both[2]), np.uint64)
+        codes, counts = getattr(one, codes_of), getattr(one, counts_of)
+        more_codes, more_counts = getattr(other, codes_of), getattr(other, counts_of)
+        unique = np.empty(len(codes) + len(more_codes), np.uint64)
         totals = np.empty(len(unique), np.int64)
-        size = merge_runs(*both, unique, totals)
+        size = merge_runs(codes, counts, more_codes, more_counts, unique, totals)
         tables.extend((unique[:size].copy(), totals[:size].copy()))
     n_sequences = one.n_sequences + other.n_sequences
     return NgramCounts(one.n_symbols, one.depth, n_sequences, *tables)

@@ -28,6 +28,7 @@ from sigmastar.moments.counts import CodeArray, NgramCounts, Statistic
 __all__ = ["HankelMoments", "SymbolBlocks", "exact_moments", "hankel_moments", "needed_depth"]
 
 _DENSE_ENTRIES = 30_000_000  # above this many entries, the blocks of the symbols stay sparse
+_SPARSE_SHARE = 0.1  # a large block with fewer entries than this share stays sparse
 _CHUNK = 1 << 21  # windows whose sparse entries are listed at a time
 _SHIFT = 5.0  # keeps rare strings from being blown up (cohen2013)
 
@@ -69,6 +70,23 @@ class SymbolBlocks:
             rows = self.counts[symbol * n_rows : (symbol + 1) * n_rows]
             np.matmul(left, rows @ closed, out=result[symbol])
         return result * self.scale
+
+    def total(self) -> FloatArray:
+        """Return the sum of the blocks of all symbols."""
+        if self.dense is not None:
+            return np.asarray(self.dense.sum(axis=0))
+        n_rows = self.shape[0]
+        summed = sum(
+            self.counts[symbol * n_rows : (symbol + 1) * n_rows] for symbol in range(self.n_symbols)
+        )
+        return np.asarray((summed @ self.closure).toarray() * self.scale)
+
+    def left(self, weights: FloatArray) -> FloatArray:
+        """Return weightsᵀ · H_σ for all symbols, shape (n_symbols, columns)."""
+        if self.dense is not None:
+            return np.asarray(np.matmul(weights, self.dense))
+        tiled = sparse.kron(sparse.eye_array(self.n_symbols), weights[None, :], format="csr")
+        return np.asarray((tiled @ self.counts @ self.closure).toarray() * self.scale)
 
     def right(self, right: FloatArray) -> FloatArray:
         """Return H_σ · right for all symbols."""
@@ -184,7 +202,7 @@ def hankel_moments(
         counts.count(*suffixes, at_start) * scale,
         counts.count(*prefixes, at_end) * scale,
         counts.count(*prefixes, through) * scale,
-        np.stack([counts.count(*code, through) for code in _extended(basis, counts.bits)]) * scale,
+        counts.count(*_extended(basis, counts.bits), through).reshape(basis.n_symbols, -1) * scale,
         counts.count(*prefixes, sides[0]).astype(np.float64),
         counts.count(*suffixes, sides[1]).astype(np.float64),
         counts.n_sequences,
@@ -225,19 +243,20 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
             every = every + sparse.coo_array((values, places), shape=shape).tocsr()
             progress.advance(len(codes[part]))
     plain = every[n_symbols * n_rows :] @ closure * scale
-    block = plain if plain.nnz < 0.1 * plain.shape[0] * plain.shape[1] else plain.toarray()
+    block = (
+        plain if plain.nnz < _SPARSE_SHARE * plain.shape[0] * plain.shape[1] else plain.toarray()
+    )
     blocks = every[: n_symbols * n_rows]
     return block, SymbolBlocks(n_symbols, basis.shape, scale, None, blocks, closure)
 
 
-def _extended(basis: Basis, bits: int) -> list[tuple[CodeArray, IndexArray]]:
-    """Return codes and lengths of all prefixes followed by each symbol."""
+def _extended(basis: Basis, bits: int) -> tuple[CodeArray, IndexArray]:
+    """Return codes and lengths of all prefixes followed by each symbol, symbol by symbol."""
     lengths = basis.prefix_lengths + 1
     shift = (64 - bits * lengths).astype(np.uint64)
-    return [
-        (basis.prefix_codes | (np.uint64(symbol + 1) << shift), lengths)
-        for symbol in range(basis.n_symbols)
-    ]
+    symbols = np.arange(1, basis.n_symbols + 1, dtype=np.uint64)[:, None]
+    codes = basis.prefix_codes | (symbols << shift)
+    return codes.reshape(-1), np.tile(lengths, basis.n_symbols)
 
 
 def _places(trie: StringTrie) -> IndexArray:

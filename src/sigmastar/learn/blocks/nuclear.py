@@ -124,7 +124,7 @@ class NuclearProblem:
         quadratic = float(np.sum(np.square(x) * self.values))
         linear = float(np.sum(x * self.cross))
         fit = quadratic - 2.0 * linear + self.target_square
-        slope = linalg.norm(x * self.values - self.cross, 2)
+        slope = float(linalg.norm(x * self.values - self.cross, 2))
         nuclear = float(linalg.svdvals(x).sum())
         value = fit + tau * nuclear
         inner = linear - self.target_square  # ⟨Y, T⟩
