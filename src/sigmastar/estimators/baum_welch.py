@@ -17,6 +17,7 @@ from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.estimators.base import AutomatonEstimator
+from sigmastar.estimators.separable import SeparablePFA
 from sigmastar.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.learn.em_start import start_from
@@ -24,7 +25,7 @@ from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
-__all__ = ["BaumWelchHMM", "BaumWelchPFA"]
+__all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 
 
 class _Model(Instance):
@@ -240,6 +241,18 @@ class BaumWelchPFA(_BaumWelch):
 
     def _family(self) -> Family:
         return PFAFamily(float(self.prior), self.frozen)
+
+
+class SeparableBaumWelch(BaumWelchPFA):
+    """Baum–Welch from a separable PFA of the same size (BW-SepPFA), for use by name.
+
+    The same as ``BaumWelchPFA(n, init=SeparablePFA(n, smoothing=0.05))``; parameters are those of
+    :class:`BaumWelchPFA`, and ``init`` is not looked at.
+    """
+
+    def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
+        init = SeparablePFA(self.n_states, smoothing=0.05, alphabet=corpus.alphabet)
+        return start_from(init.fit(corpus).model_, family, corpus, random_state=rng)
 
 
 class BaumWelchHMM(_BaumWelch):

@@ -44,6 +44,9 @@ class Method:
         return estimator
 
 
+# Enough states for most problems; the number of steps is chosen on a held-out tenth.
+_EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1, "random_state": 0}
+
 METHODS: Mapping[str, Method] = {
     "spectral": Method("spectral", "SpectralWFA", "spectral, substring statistics"),
     "spectral-prefix": Method(
@@ -55,9 +58,11 @@ METHODS: Mapping[str, Method] = {
     "convex": Method("convex", "ConvexWFA", "nuclear-norm regression"),
     "tensor": Method("tensor", "TensorHMM", "tensor decomposition of an HMM"),
     "separable": Method("separable", "SeparablePFA", "separable PFA"),
-    "em": Method("baum_welch", "BaumWelchPFA", "Baum-Welch, PFA"),
-    "em-hmm": Method("baum_welch", "BaumWelchHMM", "Baum-Welch, HMM"),
-    "gibbs": Method("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA"),
+    "em": Method("baum_welch", "BaumWelchPFA", "Baum-Welch, PFA", _EM),
+    "em-hmm": Method("baum_welch", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
+    "bw-sep": Method("baum_welch", "SeparableBaumWelch", "Baum-Welch from a separable PFA", _EM),
+    "gibbs": Method("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
+    "auto": Method("auto", "AutoWFA", "the best within a time budget"),
 }
 
 
