@@ -1,0 +1,129 @@
+"""Seconds per step of Baum–Welch: ours, hmmlearn's and Treba's, side by side.
+
+    python benchmarks/em.py --data DIR [--treba PATH] [--states 10,20,40,80] [--problems 6,14,39]
+
+Every tool runs the same number of steps on the same strings, in turn, in one process after the other.
+The table also gives our rate in GFLOP/s (three products of 2 n² for every node of the prefix trees)
+beside what one thread of this machine's BLAS reaches on products of the same width, and peak memory
+of the arrays that hold forward and adjoint vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import sigmastar as ss
+from sigmastar.datasets import load_pautomac
+from sigmastar.inference.counts import Forest
+from sigmastar.kernels.blas import one_blas_thread
+from sigmastar.learn.blocks.em_family import PFAFamily
+
+
+def best_of(function, repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def gemm_rate(n: int, rows: int = 1000) -> float:
+    """GFLOP/s of one thread on (rows × n)(n × n)."""
+    a, b, out = np.random.rand(rows, n), np.random.rand(n, n), np.empty((rows, n))
+    repeats = max(int(2e8 / (2 * rows * n * n)), 1)
+
+    def run() -> None:
+        for _ in range(repeats):
+            np.dot(a, b, out=out)
+
+    with one_blas_thread():
+        return repeats * 2 * rows * n * n / best_of(run, 5) / 1e9
+
+
+def ours(corpus: ss.Corpus, n: int, jobs: int) -> tuple[float, Forest]:
+    family = PFAFamily()
+    parameters = family.random(np.random.default_rng(0), n, len(corpus.alphabet))
+    forest = Forest(corpus, n_states=n)
+
+    def step() -> None:
+        family.maximize(forest.expected_counts(*family.expand(parameters), n_jobs=jobs), parameters)
+
+    step()
+    return best_of(step, 5), forest
+
+
+def hmmlearn_step(corpus: ss.Corpus, n: int) -> float:
+    from hmmlearn.hmm import CategoricalHMM
+
+    lengths = corpus.lengths[corpus.lengths > 0]
+    flat = corpus.symbols.reshape(-1, 1)
+
+    def run(steps: int) -> float:
+        model = CategoricalHMM(
+            n, n_iter=steps, tol=-np.inf, implementation="scaling", random_state=0
+        )
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(flat, lengths)
+        return time.perf_counter() - began
+
+    return run(2) - run(1)
+
+
+def treba_step(treba: str, corpus: ss.Corpus, n: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        observations = Path(folder) / "train.obs"
+        lines = (" ".join(map(str, corpus.codes(i).tolist())) for i in range(len(corpus)))
+        observations.write_text("\n".join(lines) + "\n")
+
+        def run(steps: int) -> float:
+            command = [treba, "--train=bw", f"--initialize={n}", f"--max-iter={steps}"]
+            began = time.perf_counter()
+            subprocess.run(
+                [*command, "--max-delta=0", str(observations)], check=True, capture_output=True
+            )
+            return time.perf_counter() - began
+
+        return run(2) - run(1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", default=None, help="directory with the PAutomaC files")
+    parser.add_argument("--treba", default=None, help="path of the treba program")
+    parser.add_argument("--states", default="10,20,40,80")
+    parser.add_argument("--problems", default="6,14,39")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    print("problem states  ours 1 thread  threads   GF/s  of GEMM  memory  hmmlearn  ratio  Treba  ratio")
+    for problem in map(int, options.problems.split(",")):
+        corpus = load_pautomac(problem, data_home=options.data).train
+        for n in map(int, options.states.split(",")):
+            one, forest = ours(corpus, n, 1)
+            several, _ = ours(corpus, n, options.jobs)
+            rate = 6 * n * n * forest.n_nodes / one / 1e9
+            share = rate / gemm_rate(n)
+            whole = 2 * 8 * n * forest.n_nodes  # forward and adjoint vectors of every node
+            space = next(iter(forest._spare.values()))[0]
+            held = sum(a.nbytes for a in vars(space).values() if isinstance(a, np.ndarray))
+            theirs = hmmlearn_step(corpus, n)
+            line = f"{problem:7d} {n:6d} {one:12.4f} s {several:6.4f} s {rate:6.1f} {share:7.0%}"
+            line += f" {held * options.jobs / whole:7.2f} {theirs:7.2f} s {theirs / several:5.0f}x"
+            if options.treba:
+                slow = treba_step(options.treba, corpus, n)
+                line += f" {slow:6.2f} s {slow / several:5.0f}x"
+            print(line, flush=True)
+    print("memory: arrays of all threads, as a share of one forward and one adjoint vector per node")
+
+
+if __name__ == "__main__":
+    main()
