@@ -104,7 +104,9 @@ def main() -> None:
     parser.add_argument("--problems", default="6,14,39")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    print("problem states  ours 1 thread  threads   GF/s  of GEMM  memory  hmmlearn  ratio  Treba  ratio")
+    print(
+        "problem states  ours 1 thread  threads   GF/s  of GEMM  memory  hmmlearn  ratio  Treba  ratio"
+    )
     for problem in map(int, options.problems.split(",")):
         corpus = load_pautomac(problem, data_home=options.data).train
         for n in map(int, options.states.split(",")):
@@ -122,7 +124,9 @@ def main() -> None:
                 slow = treba_step(options.treba, corpus, n)
                 line += f" {slow:6.2f} s {slow / several:5.0f}x"
             print(line, flush=True)
-    print("memory: arrays of all threads, as a share of one forward and one adjoint vector per node")
+    print(
+        "memory: arrays of all threads, as a share of one forward and one adjoint vector per node"
+    )
 
 
 if __name__ == "__main__":

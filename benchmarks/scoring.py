@@ -1,6 +1,6 @@
 """Scoring strings: ours and hmmlearn's, side by side; long and many strings.
 
-    python benchmarks/scoring.py --data DIR
+python benchmarks/scoring.py --data DIR
 """
 
 from __future__ import annotations
@@ -50,10 +50,14 @@ def main() -> None:
     ss.log_proba(automaton, corpus)
     one = best_of(lambda: ss.log_proba(automaton, corpus))
     other = best_of(lambda: theirs.score(flat, lengths), 3)
-    print(f"problem 6, 20 states: ours {one:.4f} s, hmmlearn {other:.4f} s, {other / one:.1f} times")
+    print(
+        f"problem 6, 20 states: ours {one:.4f} s, hmmlearn {other:.4f} s, {other / one:.1f} times"
+    )
     for size in (100_000, 1_000_000):
         long = ss.Corpus(rng.integers(0, k, size).astype(np.int32), [0, size], corpus.alphabet)
-        print(f"one string of {size:,}: {best_of(lambda x=long: ss.log_proba(automaton, x), 3):.3f} s")
+        print(
+            f"one string of {size:,}: {best_of(lambda x=long: ss.log_proba(automaton, x), 3):.3f} s"
+        )
     short = ss.sample(automaton, 1_000_000, random_state=0)
     tracemalloc.start()
     seconds = best_of(lambda: ss.log_proba(automaton, short), 1)

@@ -60,7 +60,12 @@ METHODS: Mapping[str, Method] = {
     "separable": Method("separable", "SeparablePFA", "separable PFA"),
     "em": Method("baum_welch", "BaumWelchPFA", "Baum-Welch, PFA", _EM),
     "em-hmm": Method("baum_welch", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
-    "bw-sep": Method("baum_welch", "SeparableBaumWelch", "Baum-Welch from a separable PFA", _EM),
+    "bw-sep": Method(
+        "baum_welch",
+        "SeparableBaumWelch",
+        "Baum-Welch from a separable PFA",
+        {**_EM, "restart_iter": 20, "patience": 12},
+    ),
     "gibbs": Method("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
     "auto": Method("auto", "AutoWFA", "the best within a time budget"),
 }
