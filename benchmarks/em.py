@@ -2,7 +2,7 @@
 
     python benchmarks/em.py --data DIR [--treba PATH] [--states 10,20,40,80] [--problems 6,14,39]
 
-Every tool runs the same number of steps on the same strings, in turn, in one process after the other.
+Every tool runs the same number of steps on the same strings, one after the other.
 The table also gives our rate in GFLOP/s (three products of 2 n² for every node of the prefix trees)
 beside what one thread of this machine's BLAS reaches on products of the same width, and peak memory
 of the arrays that hold forward and adjoint vectors.
@@ -37,7 +37,8 @@ def best_of(function, repeats: int) -> float:
 
 def gemm_rate(n: int, rows: int = 1000) -> float:
     """GFLOP/s of one thread on (rows × n)(n × n)."""
-    a, b, out = np.random.rand(rows, n), np.random.rand(n, n), np.empty((rows, n))
+    rng = np.random.default_rng(0)
+    a, b, out = rng.random((rows, n)), rng.random((n, n)), np.empty((rows, n))
     repeats = max(int(2e8 / (2 * rows * n * n)), 1)
 
     def run() -> None:
@@ -105,7 +106,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     print(
-        "problem states  ours 1 thread  threads   GF/s  of GEMM  memory  hmmlearn  ratio  Treba  ratio"
+        "problem states  ours, 1 thread, threads   GF/s  of GEMM memory hmmlearn ratio  Treba ratio"
     )
     for problem in map(int, options.problems.split(",")):
         corpus = load_pautomac(problem, data_home=options.data).train

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from sigmastar import __version__
-from sigmastar.cli import bench, learn, machines, scores
+from sigmastar.cli import bench, demo, learn, machines, scores
 from sigmastar.cli.output import err, out, progress
 from sigmastar.core.errors import SigmastarError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(learn.learn)
+app.command()(demo.demo)
 app.command()(scores.score)
 app.command()(scores.perplexity)
 app.command()(scores.predict)

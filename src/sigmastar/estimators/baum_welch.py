@@ -25,6 +25,7 @@ from sigmastar.learn.em_start import start_from
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
+from sigmastar.moments.counts import Statistic
 
 __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 
@@ -260,7 +261,8 @@ class SeparableBaumWelch(BaumWelchPFA):
         short = BaumWelchSettings(self.restart_iter, 0.0, n_jobs=self.n_jobs)
         best, best_score = None, -np.inf
         sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
-        for statistics, size in product(("prefix", "substring"), sizes):
+        kinds: tuple[Statistic, ...] = ("prefix", "substring")
+        for statistics, size in product(kinds, sizes):
             separable = SeparablePFA(size, statistics=statistics, smoothing=0.05)
             start = start_from(separable.fit(train).model_, family, train)
             learned = learn_baum_welch(

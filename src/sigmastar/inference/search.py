@@ -49,7 +49,7 @@ def likeliest_strings(
     while heap and len(found) < k and opened < max_opened:
         negative, _, codes, vector = heapq.heappop(heap)
         if vector is None:
-            found.append((automaton.alphabet.decode(codes), -negative))
+            found.append((automaton.alphabet.decode(codes), float(-negative)))
             continue
         opened += 1
         weights = vector @ readout
