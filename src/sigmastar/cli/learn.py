@@ -56,8 +56,9 @@ def learn(
 ) -> None:
     """Learn a model from sequences, one a line.
 
-    The size is chosen by held-out likelihood unless you give one: a fifth of
-    the sequences is set aside for that, then the best size is learned from all.
+    The methods of moments (spectral, convex, tensor, separable) choose their
+    size by held-out likelihood unless you give one: a fifth of the sequences is
+    set aside for that, then the best size is learned from all.
 
     [bold]Examples[/]
 
