@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
+from numpy.typing import ArrayLike
+
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Nothing, Real, Rule
+from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Nothing, Real, Rule, check
 from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
 from sigmastar.learn.auto_convex import choose_convex
-from sigmastar.learn.learn_convex import learn_convex
+from sigmastar.learn.learn_convex import ConvexProblem, convex_path, learn_convex
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.counts import Statistic
 from sigmastar.moments.plan import BasisChoice, MomentPlan
@@ -116,9 +118,44 @@ class ConvexWFA(MomentEstimator):
             self.statistics, self.basis, self.basis_size, self.max_length, self.n_prefixes
         )
 
+    def path(
+        self, X: Sequences, taus: Sequence[float], *, lengths: ArrayLike | None = None
+    ) -> list[WFA]:
+        """Learn the automata for several weights, each solution started from a larger weight's.
+
+        Parameters
+        ----------
+        X : Corpus or iterable of sequences
+            What to learn from.
+        taus : list of float
+            Weights, as shares of the least that gives zero; in any order.
+        lengths : array of int, optional
+            If given, X is one flat run of symbols, cut into pieces of these lengths.
+        """
+        corpus = self._training_corpus(X, lengths)
+        for tau in taus:
+            check("taus", tau, Real(0, 1, open_low=True))
+        plan = self._plan()
+        moments = plan.moments(plan.count(corpus), corpus.alphabet)
+        problem = ConvexProblem.of(moments, self._strength())
+        falling = sorted(set(taus), reverse=True)
+        learned = convex_path(
+            problem,
+            [tau * problem.problem.tau_max for tau in falling],
+            refit=self.refit,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        models = {tau: one.model for tau, one in zip(falling, learned, strict=True)}
+        return [models[tau] for tau in taus]
+
+    def _strength(self) -> float:
+        """Return the power of the variance scaling."""
+        return 0.5 if self.normalize in ("auto", True) else float(self.normalize)
+
     def _learn(self, corpus: Corpus) -> Learned[WFA]:
         plan = self._plan()
-        strength = 0.5 if self.normalize in ("auto", True) else float(self.normalize)
+        strength = self._strength()
         if self.tau == "auto":
             learned = choose_convex(
                 corpus,

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState
-from sigmastar.core.rules import AnyOf, Choice, Integer, Real, Rule
+from sigmastar.core.rules import AnyOf, Choice, Integer, Real, Rule, check_all
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.estimators.base import AutomatonEstimator
 from sigmastar.inference.scoring import string_weights
 from sigmastar.models.wfa import WFA
@@ -56,6 +59,18 @@ class MomentEstimator(AutomatonEstimator):
     def _plan(self) -> MomentPlan:
         """Gather the parameters about moments."""
         return MomentPlan(self.statistics, self.basis, self.basis_size, self.max_length)
+
+    def _training_corpus(
+        self, X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None = None
+    ) -> Corpus:
+        """Check the parameters and encode sequences to learn from."""
+        self._check_parameters()
+        check_all(self.get_params(deep=False), self._corpus_rules)
+        coding = self.alphabet if alphabet is None else alphabet
+        corpus = as_corpus(X, lengths=lengths, alphabet=coding, unknown=self.unknown)
+        if len(corpus) == 0:
+            raise InvalidData("X must hold at least one sequence; it is empty.")
+        return corpus
 
 
 def diagnosed(learned: Learned[WFA], corpus: Corpus) -> Learned[WFA]:

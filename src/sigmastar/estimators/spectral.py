@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check, check_all
+from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
 from sigmastar.learn.auto_spectral import SIZES, choose_spectral
 from sigmastar.learn.blocks.svd import Solver
@@ -214,15 +214,3 @@ class SpectralWFA(MomentEstimator):
         self.counts_ = counts
         self.model_, self.info_, self.alphabet_ = learned.model, learned.info, corpus.alphabet
         return self
-
-    def _training_corpus(
-        self, X: Sequences, lengths: ArrayLike | None, alphabet: Any = None
-    ) -> Corpus:
-        """Check the parameters and encode sequences to learn from."""
-        self._check_parameters()
-        check_all(self.get_params(deep=False), self._corpus_rules)
-        coding = self.alphabet if alphabet is None else alphabet
-        corpus = as_corpus(X, lengths=lengths, alphabet=coding, unknown=self.unknown)
-        if len(corpus) == 0:
-            raise InvalidData("X must hold at least one sequence; it is empty.")
-        return corpus

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.kernels.ngrams import merge_runs, run_lengths, window_codes
@@ -102,8 +103,13 @@ class NgramCounts:
                 f"the corpus must have an alphabet of {self.n_symbols} symbols, as the counts do; "
                 f"got {len(corpus.alphabet)}. Recode it with the same alphabet."
             )
-        parts = [self._of(corpus, first, last) for first, last in _chunks(corpus)]
-        return _merged([self, *parts])
+        parts = [self]
+        chunks = _chunks(corpus)
+        with stage("Counting n-grams", len(chunks)) as progress:
+            for first, last in chunks:
+                parts.append(self._of(corpus, first, last))
+                progress.advance()
+        return _merged(parts)
 
     def _of(self, corpus: Corpus, first: int, last: int) -> NgramCounts:
         offsets = corpus.offsets[first : last + 1]

@@ -28,6 +28,7 @@ from sigmastar.kernels.blas import one_blas_thread
 __all__ = ["NuclearProblem", "NuclearSolution"]
 
 _RELAXATION = 1.6
+_USUAL = 0.7  # ratio of penalty to τ at which most problems settle
 _CHECK = 10  # iterations between looks at the gap and the penalty
 
 
@@ -96,7 +97,7 @@ class NuclearProblem:
         if start is None:
             z = np.zeros_like(self.cross)
             dual = np.zeros_like(self.cross)  # the multiplier itself, not divided by ρ
-            penalty = max(2.0 * float(np.median(self.values)), 1e-8 * float(self.values.max()))
+            penalty = _USUAL * tau
         else:
             # Singular values to be cut scale with τ / ρ: keep their ratio.
             z, dual, penalty = start.x, start.dual, start.penalty * tau / start.tau
@@ -111,12 +112,15 @@ class NuclearProblem:
             dual = dual + penalty * (relaxed - z)
             if iteration % _CHECK == 0:
                 value, gap = self.certify(z, tau)
-                primal = float(linalg.norm(x - z))
+                # Balance what is left of both conditions, each relative to its own size: small τ
+                # means small multipliers, and absolute residuals would favour too large a penalty.
+                primal = float(linalg.norm(x - z)) / max(float(linalg.norm(z)), 1e-300)
                 change = penalty * float(linalg.norm(z - before))
-                if primal > 5.0 * change:
-                    penalty *= 2.0
-                elif change > 5.0 * primal:
-                    penalty /= 2.0
+                change /= max(float(linalg.norm(dual)), 1e-300)
+                if primal > 2.0 * change:
+                    penalty *= 1.5
+                elif change > 2.0 * primal:
+                    penalty /= 1.5
         return NuclearSolution(z, tau, value, gap, iteration, penalty, dual)
 
     def certify(self, x: FloatArray, tau: float) -> tuple[float, float]:
