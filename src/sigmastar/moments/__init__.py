@@ -2,7 +2,8 @@
 
 from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
 from sigmastar.moments.counts import NgramCounts, count_ngrams
-from sigmastar.moments.hankel import HankelMoments, exact_moments, hankel_moments
+from sigmastar.moments.exact import exact_moments
+from sigmastar.moments.hankel import HankelMoments, hankel_moments
 from sigmastar.moments.pairs import PairMoments, exact_pairs, pair_moments
 from sigmastar.moments.plan import MomentPlan
 

@@ -21,11 +21,10 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.kernels.ngrams import add_to_parents, hankel_entries
-from sigmastar.models.wfa import WFA
 from sigmastar.moments.basis import SIDES, Basis, StringTrie, build_trie
 from sigmastar.moments.counts import CodeArray, NgramCounts, Statistic
 
-__all__ = ["HankelMoments", "SymbolBlocks", "exact_moments", "hankel_moments", "needed_depth"]
+__all__ = ["HankelMoments", "SymbolBlocks", "hankel_moments", "needed_depth"]
 
 _DENSE_ENTRIES = 30_000_000  # above this many entries, the blocks of the symbols stay sparse
 _SPARSE_SHARE = 0.1  # a large block with fewer entries than this share stays sparse
@@ -281,61 +280,3 @@ def _closure(trie: StringTrie, n_strings: int, whole: bool) -> Any:
             above = -1 if whole else parent[above]
     ones = np.ones(len(rows))
     return sparse.csr_array((ones, (rows, columns)), shape=(len(parent), n_strings))
-
-
-def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMoments:
-    """Return the moments that infinitely many sequences of a model would have.
-
-    For tests, and for finding a smaller model of nearly the same function.
-
-    Parameters
-    ----------
-    model : WFA
-        Gives the probability of strings. For prefix and substring statistics its total mass must
-        be finite.
-    basis : Basis
-        Strings of the rows and columns.
-    statistics : {"string", "prefix", "substring"}
-        Which function of strings to tabulate.
-    """
-    if statistics != "string" and not model.spectral_radius < 1:
-        raise InvalidParameter(
-            f"{statistics} statistics need a model of finite mass (spectral radius below 1); "
-            f"this one has radius {model.spectral_radius:.4g}. Use string statistics."
-        )
-    start, end = model.initial, model.final
-    after = model.prefix_final
-    if statistics != "string":
-        end = after
-    if statistics == "substring":
-        remainder = np.eye(model.n_states) - model.transition_sum
-        start = np.asarray(np.linalg.solve(remainder.T, model.initial), dtype=np.float64)
-    forward = np.empty((basis.shape[0], model.n_states))
-    for place, string in enumerate(basis.prefixes):
-        vector = start
-        for symbol in string:
-            vector = vector @ model.transitions[symbol]
-        forward[place] = vector
-    backward = np.empty((model.n_states, basis.shape[1]))
-    for place, string in enumerate(basis.suffixes):
-        vector = end
-        for symbol in reversed(string):
-            vector = model.transitions[symbol] @ vector
-        backward[:, place] = vector
-    dense = np.stack([forward @ operator @ backward for operator in model.transitions])
-    return HankelMoments(
-        model.alphabet,
-        statistics,
-        basis,
-        forward @ backward,
-        SymbolBlocks(model.n_symbols, basis.shape, 1.0, dense),
-        start @ backward,
-        forward @ end,
-        model.initial @ backward,
-        forward @ model.final,
-        forward @ after,
-        np.stack([forward @ operator @ after for operator in model.transitions]),
-        np.full(basis.shape[0], np.inf),
-        np.full(basis.shape[1], np.inf),
-        np.inf,
-    )
