@@ -41,9 +41,6 @@ PERPLEXITY: Mapping[str, Mapping[int, float]] = {
     "separable": _by_problem(
         68.91, 125.09, 38.44, 28.73, 275.21, 18.96, 34.93, 105.62, 83.71, 66.51, 74.48, 18.13
     ),
-    "em-separable": _by_problem(
-        38.68, 116.92, 32.11, 25.92, 24.71, 14.30, 36.08, 12.07, 67.09, 51.30, 59.39, 20.47
-    ),
 }
 WER: Mapping[str, Mapping[int, float]] = {
     "spectral-string": _by_problem(
