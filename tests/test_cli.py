@@ -113,3 +113,34 @@ def test_every_command_has_help(command):
 
 def test_version():
     assert run("--version").strip() == f"sigmastar {ss.__version__}"
+
+
+def test_learn_by_likelihood_and_resume(tmp_path, data):
+    target, checkpoint = str(tmp_path / "em.sigma"), str(tmp_path / "run.ckpt")
+    arguments = [
+        "learn",
+        data,
+        "-f",
+        "chars",
+        "-m",
+        "em",
+        "-n",
+        "2",
+        "--max-iter",
+        "3",
+        "-o",
+        target,
+    ]
+    report = json.loads(run(*arguments, "--checkpoint", checkpoint, "--seed", "0", "--json"))
+    assert report["states"] == 2
+    assert len(report["info"]["objective"]) <= 3
+    first = ss.load(target)
+    run(*arguments, "--checkpoint", checkpoint, "--seed", "0")
+    assert ss.load(target) == first
+
+
+def test_demo_compares_methods_with_the_truth():
+    rows = json.loads(run("demo", "--strings", "300", "--json"))["rows"]
+    truth = rows[0]["perplexity"]
+    assert len(rows) == 5
+    assert all(row["perplexity"] >= truth for row in rows)

@@ -26,7 +26,7 @@ def learn(
             "--method",
             "-m",
             help="spectral, spectral-prefix, spectral-string, convex, tensor, separable, em, "
-            "em-hmm or gibbs.",
+            "em-hmm, bw-sep, gibbs or auto.",
         ),
     ] = "spectral",
     states: Annotated[
@@ -47,6 +47,22 @@ def learn(
     max_length: Annotated[
         int | None, typer.Option("--max-length", help="Longest string of the basis.")
     ] = None,
+    max_iter: Annotated[
+        int | None, typer.Option("--max-iter", help="em, em-hmm, bw-sep: steps at most.")
+    ] = None,
+    restarts: Annotated[
+        int | None, typer.Option("--restarts", help="em, em-hmm: random starts to try.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="em, em-hmm, bw-sep: file to resume from and to keep up to date.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="auto: seconds to search for.")
+    ] = None,
     format: FormatOption = None,
     unknown: Annotated[
         str, typer.Option("--unknown", help="Symbols outside the alphabet: error, ignore or unk.")
@@ -58,7 +74,9 @@ def learn(
 
     The methods of moments (spectral, convex, tensor, separable) choose their
     size by held-out likelihood unless you give one: a fifth of the sequences is
-    set aside for that, then the best size is learned from all.
+    set aside for that, then the best size is learned from all. The likelihood
+    learners (em, em-hmm, bw-sep, gibbs) take the size you give; auto tries all
+    of them within a time budget and mixes the best.
 
     [bold]Examples[/]
 
@@ -67,6 +85,8 @@ def learn(
       sigmastar learn 6.pautomac.train --method separable --states 20 -o six.sigma
 
       sigmastar learn names.txt --format chars --statistics prefix --json
+
+      sigmastar learn logs.txt --method auto --budget 60 --seed 0 -o logs.sigma
     """
     from sigmastar.corpus.readers.api import read_corpus
     from sigmastar.estimators.registry import find_method
@@ -78,6 +98,10 @@ def learn(
         tau=tau,
         basis_size=basis_size,
         max_length=max_length,
+        max_iter=max_iter,
+        n_restarts=restarts,
+        checkpoint=checkpoint,
+        time_budget=budget,
         random_state=seed,
         unknown=unknown,
     )
