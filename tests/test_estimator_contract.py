@@ -15,7 +15,23 @@ TRUTH = random_pfa(11, n_states=2, symbols="abc", stop=1.0)
 CORPUS = ss.sample(TRUTH, 300, random_state=0)
 STRINGS = ["".join(sequence) for sequence in CORPUS]
 
+# A search watches the clock; from a recipe it takes the same steps every time.
+RECIPE = {
+    "seed": 0,
+    "refit": 1,
+    "components": [
+        {
+            "weight": 1.0,
+            "name": "pfa",
+            "family": "pfa",
+            "seed": 0,
+            "steps": [["start", 2], ["em", 4]],
+        }
+    ],
+}
+
 ESTIMATORS = [
+    ss.AutoWFA(recipe=RECIPE),
     ss.SpectralWFA(2, basis_size=20),
     ss.SpectralWFA(basis_size=20, max_states=3),
     ss.ConvexWFA(0.01, basis_size=20),
