@@ -55,9 +55,20 @@ def forward_pass(
 @kernel
 def normalize(vector: FloatArray, node: int, alpha: FloatArray, scale: FloatArray) -> None:
     """Store a vector divided by its sum, and the sum."""
-    total = 0.0
-    for value in vector:
-        total += value
+    # Four running sums instead of one: a single one waits for itself at every step.
+    n = len(vector)
+    a = b = c = d = 0.0
+    j = 0
+    while j + 4 <= n:
+        a += vector[j]
+        b += vector[j + 1]
+        c += vector[j + 2]
+        d += vector[j + 3]
+        j += 4
+    while j < n:
+        a += vector[j]
+        j += 1
+    total = (a + b) + (c + d)
     if not total > 0.0:
         total = 1.0
     inverse = 1.0 / total

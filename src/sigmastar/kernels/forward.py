@@ -20,6 +20,27 @@ FEW = 4  # below this many rows a product by hand beats a BLAS call
 
 
 @kernel
+def largest(rows: FloatArray, i: int) -> float:
+    """Return the largest magnitude in a row.
+
+    Four running maxima instead of one: a single one waits for itself at every step.
+    """
+    n = rows.shape[1]
+    a = b = c = d = 0.0
+    j = 0
+    while j + 4 <= n:
+        a = max(a, abs(rows[i, j]))
+        b = max(b, abs(rows[i, j + 1]))
+        c = max(c, abs(rows[i, j + 2]))
+        d = max(d, abs(rows[i, j + 3]))
+        j += 4
+    while j < n:
+        a = max(a, abs(rows[i, j]))
+        j += 1
+    return max(max(a, b), max(c, d))
+
+
+@kernel
 def rescale(row: FloatArray) -> int:
     """Bring a vector back into range; return the change of its exponent."""
     biggest = 0.0
@@ -74,7 +95,9 @@ def forward_tree(
                 gathered[node - first] = alpha[parent[node]]
             np.dot(gathered[: stop - first], operator, alpha[first:stop])
         for node in range(first, stop):
-            exponent[node] = exponent[parent[node]] + rescale(alpha[node])
+            exponent[node] = exponent[parent[node]]
+            if not SMALL <= largest(alpha, node) <= LARGE:
+                exponent[node] += rescale(alpha[node])
 
 
 @kernel
