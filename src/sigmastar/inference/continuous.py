@@ -14,6 +14,7 @@ Scores of a tagger learned by moments can be negative. Three rules keep them har
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,12 +82,12 @@ def carry_states(
     past = np.empty((len(features), n))
     future = np.empty((len(features) if look_ahead else 0, n))
     restarts = 0
-    parts = model.moves()
+    moves = model.operators.sum(axis=0).reshape(-1, n * n)
     step = max(1, _BLOCK // (n * n))
     for first, last in _blocks(offsets, step):
         begin, end = int(offsets[first]), int(offsets[last])
         if end - begin <= step:  # all operators at once, then sequence by sequence
-            operators = frame_operators(features[begin:end], *parts)
+            operators = frame_operators(features[begin:end], moves)
             for i in range(first, last):
                 low, high = int(offsets[i]), int(offsets[i + 1])
                 own, state, after = operators[low - begin : high - begin], *_ends(model)
@@ -98,10 +99,10 @@ def carry_states(
         cuts = [*range(begin, end, step), end]
         pieces = list(zip(cuts, cuts[1:], strict=False))
         for low, high in pieces:
-            own = frame_operators(features[low:high], *parts)
+            own = frame_operators(features[low:high], moves)
             restarts += _forward(model, own, state, past[low:high])
         for low, high in reversed(pieces) if look_ahead else ():
-            own = frame_operators(features[low:high], *parts)
+            own = frame_operators(features[low:high], moves)
             restarts += _backward(model, own, after, future[low:high])
     return past, future, restarts
 
@@ -134,12 +135,10 @@ def _blocks(offsets: IndexArray, step: int) -> list[tuple[int, int]]:
     return groups
 
 
-def frame_operators(features: FloatArray, moves: FloatArray, blind: FloatArray) -> FloatArray:
-    """Give the operator of each frame's state, summed over labels."""
-    n = len(blind)
-    operators: FloatArray = features @ moves.reshape(-1, n * n)
-    operators += blind.reshape(-1)
-    return operators.reshape(len(features), n, n)
+def frame_operators(features: FloatArray, moves: FloatArray) -> FloatArray:
+    """Give the operator of each frame, of moves (n_features, n_states²) summed over labels."""
+    n = math.isqrt(moves.shape[1])
+    return (features @ moves).reshape(len(features), n, n)
 
 
 def to_probabilities(

@@ -39,14 +39,14 @@ def best_labels(
     features: FloatArray,
     offsets: IndexArray,
     *,
-    max_nodes: int = 200_000,
+    max_nodes: int = 50_000,
 ) -> BestLabels:
     """Search for the labelling of largest weight of each sequence.
 
     Parameters
     ----------
     model : ContinuousTagger
-        Any tagger; its ``trust`` plays no part, since labels and states move together here.
+        Any tagger.
     features, offsets : arrays
         The sequences, end to end.
     max_nodes : int

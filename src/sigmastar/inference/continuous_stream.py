@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,6 +23,8 @@ class TagStream:
     ----------
     model : ContinuousTagger
         Takes raw frames if it has a feature map, and features if not.
+    extract : optional
+        Features to use instead of the model's own map.
 
     Examples
     --------
@@ -32,13 +36,15 @@ class TagStream:
     ('on', 0.75)
     """
 
-    def __init__(self, model: ContinuousTagger) -> None:
+    def __init__(self, model: ContinuousTagger, extract: Any = None) -> None:
         self.model = model
+        self._extract: Any = model.features if extract is None else extract
+        self._n_inputs = model.n_features if self._extract is None else self._extract.n_inputs
         self.restarts = 0
-        self._moves, self._blind = model.moves()
+        self._moves = model.operators.sum(axis=0)
         self._emissions = model.emissions()
         self._scores = np.empty((1, model.n_labels))
-        self._window = 1 if model.features is None else model.features.window
+        self._window = 1 if self._extract is None else self._extract.window
         self.reset()
 
     def reset(self) -> None:
@@ -55,16 +61,15 @@ class TagStream:
     def push_proba(self, frame: ArrayLike) -> FloatArray:
         """Read one frame; return the probability of each label."""
         reading = np.asarray(frame, dtype=np.float64)
-        if reading.shape != (self.model.n_inputs,) or not np.isfinite(reading).all():
+        if reading.shape != (self._n_inputs,) or not np.isfinite(reading).all():
             raise InvalidData(
-                f"a frame must be {self.model.n_inputs} finite numbers; got {frame!r}. "
+                f"a frame must be {self._n_inputs} finite numbers; got {frame!r}. "
                 "Drop the frame, or repeat the last one."
             )
         features = self._features(reading)
         self.restarts += filter_frames(
             features,
             self._moves,
-            self._blind,
             self._emissions,
             self.model.initial,
             self.model.final,
@@ -75,13 +80,17 @@ class TagStream:
         return probabilities
 
     def _features(self, reading: FloatArray) -> FloatArray:
-        if self.model.features is None:
+        if self._extract is None:
             return reading[None]
         if self._window == 1:
-            return self.model.features.apply_joined(reading[None])
+            return self._apply(reading[None])
         if self._recent is None:
             self._recent = np.tile(reading, (self._window, 1))
         else:
             self._recent[:-1] = self._recent[1:]
             self._recent[-1] = reading
-        return self.model.features.apply_joined(self._recent.reshape(1, -1))
+        return self._apply(self._recent.reshape(1, -1))
+
+    def _apply(self, joined: FloatArray) -> FloatArray:
+        features: FloatArray = self._extract.apply_joined(joined)
+        return features

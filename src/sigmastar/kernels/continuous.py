@@ -96,7 +96,6 @@ def backward_pass(
 def filter_frames(
     features: FloatArray,
     moves: FloatArray,
-    blind: FloatArray,
     emissions: FloatArray,
     initial: FloatArray,
     final: FloatArray,
@@ -105,8 +104,8 @@ def filter_frames(
 ) -> int:
     """Read frames one by one: score the labels of each, then carry the state over it.
 
-    The operator of the state is ``blind`` plus ``moves[l]`` times feature l; ``emissions[l, s]``
-    is the operator of feature l and label s times ``final``. Features that are zero cost nothing.
+    ``moves[l]`` is the operator of feature l summed over labels; ``emissions[l, s]`` is the
+    operator of feature l and label s times ``final``. Features that are zero cost nothing.
     """
     n_frames, n_features = features.shape
     n_labels, n = emissions.shape[1], len(state)
@@ -115,9 +114,6 @@ def filter_frames(
     for t in range(n_frames):
         scores[t, :] = 0.0
         following[:] = 0.0
-        for i in range(n):
-            for j in range(n):
-                following[j] += state[i] * blind[i, j]
         for feature in range(n_features):
             weight = features[t, feature]
             if weight == 0.0:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,11 +43,7 @@ class ContinuousTagger:
     labels : Alphabet
         The labels, in the order of the operators.
     typical : array (n_features,)
-        The mean feature vector: what a frame tells when its reading is not trusted.
-    trust : float
-        How far a reading moves the state, between 0 and 1: the state follows
-        trust · A(x) + (1 - trust) · A(typical). Neighbouring frames repeat much of the same
-        evidence; a trust below 1 keeps it from being counted over and over.
+        The mean feature vector; the frame of nobody's reading.
     features : FeatureMap, optional
         How raw frames become features. Without one the tagger takes features as they are.
     """
@@ -57,7 +53,6 @@ class ContinuousTagger:
     final: FloatArray
     labels: Alphabet
     typical: FloatArray
-    trust: float = 1.0
     features: FeatureMap | None = None
 
     kind: ClassVar[str] = "ContinuousTagger"
@@ -75,13 +70,6 @@ class ContinuousTagger:
         object.__setattr__(self, "operators", frozen_array("operators", self.operators, shape))
         object.__setattr__(self, "final", frozen_array("final", self.final, (n,)))
         object.__setattr__(self, "typical", typical)
-        try:
-            trust = float(self.trust)
-        except (TypeError, ValueError):
-            trust = -1.0
-        if not 0.0 <= trust <= 1.0:
-            raise InvalidModel(f"trust must be a number between 0 and 1; got {self.trust!r}.")
-        object.__setattr__(self, "trust", trust)
         if self.features is not None:
             if not isinstance(self.features, FeatureMap):
                 raise InvalidModel(f"features must be a FeatureMap; got {self.features!r}.")
@@ -130,19 +118,26 @@ class ContinuousTagger:
             final=self.final[keep],
         )
 
-    def with_trust(self, trust: float) -> ContinuousTagger:
-        """Return the same tagger with another trust in readings."""
-        return replace(self, trust=trust)
+    def shrunk(self, memory: float) -> ContinuousTagger:
+        """Shrink every operator towards one that labels a frame by itself and moves on blindly.
+
+        O_l^σ becomes memory · O_l^σ + (1 - memory) · (initial O_l^σ final) A(typical): with
+        probability 1 - memory a frame is labelled by its own features alone and tells nothing
+        about the state. Neighbouring frames repeat much of the same evidence, which a tagger
+        would count over and over; and blind moves do not turn scores negative.
+        """
+        if not 0.0 <= memory <= 1.0:
+            raise InvalidParameter(f"memory must be between 0 and 1; got {memory!r}.")
+        if memory == 1.0:
+            return self
+        blind = np.tensordot(self.typical, self.operators.sum(axis=0), axes=1)
+        alone = np.einsum("i,lkij,j->lk", self.initial, self.operators, self.final, optimize=True)
+        operators = memory * self.operators + (1.0 - memory) * alone[:, :, None, None] * blind
+        return replace(self, operators=operators)
 
     def with_features(self, features: FeatureMap | None) -> ContinuousTagger:
         """Return the same tagger with another way from frames to features."""
         return replace(self, features=features)
-
-    def moves(self) -> tuple[FloatArray, FloatArray]:
-        """Give the operators of the state by feature, and the part that no reading changes."""
-        total: FloatArray = self.operators.sum(axis=0)
-        blind: FloatArray = np.tensordot(self.typical, total, axes=1)
-        return self.trust * total, (1.0 - self.trust) * blind
 
     def emissions(self) -> FloatArray:
         """Give O_l^σ final as an array (n_features, n_labels, n_states)."""
@@ -153,7 +148,6 @@ class ContinuousTagger:
             return NotImplemented
         return (
             self.labels == other.labels
-            and self.trust == other.trust
             and self.features == other.features
             and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
         )
@@ -173,7 +167,7 @@ class ContinuousTagger:
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        meta = {"labels": alphabet_to_json(self.labels), "trust": self.trust}
+        meta: dict[str, Any] = {"labels": alphabet_to_json(self.labels)}
         if self.features is not None:
             extra, description = self.features.to_parts()
             arrays.update(extra)
@@ -188,6 +182,5 @@ class ContinuousTagger:
             *(stored.array(name) for name in ("initial", "operators", "final")),
             alphabet_from_json(stored.meta.get("labels")),
             stored.array("typical"),
-            stored.meta.get("trust", 1.0),
             None if described is None else FeatureMap.from_parts(stored.arrays, described),
         )
