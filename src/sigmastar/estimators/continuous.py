@@ -28,6 +28,8 @@ from sigmastar.moments.continuous import continuous_moments, project_triple
 
 __all__ = ["SpectralSequenceTagger"]
 
+_DIAGNOSED = 1000  # training frames whose scores are looked at for negative ones
+
 
 class SpectralSequenceTagger(ContinuousTaggerEstimator):
     """Learn a tagger over continuous inputs from moments: seconds, and no local optima.
@@ -179,7 +181,9 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
             features = extractor.training_features()
             learned = self._learn(extractor, features, data, more, chosen["n_states"], chosen["ridge"])
         model = learned.model.shrunk(chosen["memory"])
-        read = smooth_labels(model, features, data.offsets)
+        n_seen = max(1, int(np.searchsorted(data.offsets, _DIAGNOSED, side="right")) - 1)
+        seen = data.offsets[: n_seen + 1]
+        read = smooth_labels(model, features[: seen[-1]], seen)
         info = {
             **learned.info,
             "chosen": chosen,
