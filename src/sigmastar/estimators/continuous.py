@@ -7,23 +7,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.frames import as_frames
 from sigmastar.estimators.continuous_base import (
     ContinuousTaggerEstimator,
     Labelled,
     candidates,
-    label_probabilities,
 )
-from sigmastar.estimators.continuous_data import as_frames
 from sigmastar.estimators.continuous_extract import Extractor, fit_extractor
+from sigmastar.estimators.continuous_features import CentroidFeatures
 from sigmastar.inference.continuous import smooth_labels
+from sigmastar.inference.continuous_tag import label_probabilities
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.continuous import learn_continuous_tagger
 from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.models.continuous_features import join_past
+from sigmastar.models.continuous_stages import distances
 from sigmastar.moments.continuous import continuous_moments, project_triple
 
 __all__ = ["SpectralSequenceTagger"]
@@ -44,8 +48,9 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
     features : transformer or classifier, optional
         From frames to features. A classifier with ``predict_proba`` gives a soft partition of the
         input space, out-of-fold on training frames. Default: ``CentroidFeatures()``.
-    tau : float (*), optional
-        Kernel width of ``CentroidFeatures``, if not the one they come with.
+    tau : float (*) or "auto", optional
+        Kernel width of ``CentroidFeatures``, if not the one they come with. "auto" chooses among
+        a tenth, a third, one and three times the mean distance between frames.
     sharpness : float (*)
         Exponent on features that sum to one: above 1 makes the soft partition harder.
     ridge : float (*)
@@ -97,7 +102,7 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
     }
     _choices: ClassVar[dict[str, Rule]] = {
         "n_states": Integer(low=1),
-        "tau": AnyOf(Nothing(), Real(low=0.0)),
+        "tau": AnyOf(Nothing(), Real(low=0.0), Choice("auto")),
         "sharpness": Real(low=0.0, open_low=True),
         "ridge": Real(low=0.0),
         "memory": Real(low=0.0, high=1.0),
@@ -160,11 +165,17 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
             learned from the training sequences alone.
         """
         data = self._prepare(X, y, lengths)
-        grid = {name: candidates(name, getattr(self, name), rule) for name, rule in self._choices.items()}
+        grid = {
+            name: candidates(name, getattr(self, name), rule)
+            for name, rule in self._choices.items()
+        }
+        if self.tau == "auto":
+            scale = self._mean_distance(data)
+            grid["tau"] = [scale * factor for factor in (0.1, 0.3, 1.0, 3.0)]
         more = None if unlabelled is None else as_frames(unlabelled)
         chosen = {name: values[0] for name, values in grid.items()}
         table: list[dict[str, Any]] = []
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             extractor = None
             if any(len(values) > 1 for values in grid.values()):
                 if validation is None:
@@ -179,7 +190,9 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
                 chosen["tau"], chosen["sharpness"]
             )
             features = extractor.training_features()
-            learned = self._learn(extractor, features, data, more, chosen["n_states"], chosen["ridge"])
+            learned = self._learn(
+                extractor, features, data, more, chosen["n_states"], chosen["ridge"]
+            )
         model = learned.model.shrunk(chosen["memory"])
         n_seen = max(1, int(np.searchsorted(data.offsets, _DIAGNOSED, side="right")) - 1)
         seen = data.offsets[: n_seen + 1]
@@ -192,6 +205,18 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
             "negative_scores": float(np.mean(read.scores < 0)),
         }
         return self._finish(model, info, extractor)
+
+    def _mean_distance(self, data: Labelled) -> float:
+        """Give the mean distance between frames, by the metric of the features."""
+        features = self._feature_estimator()
+        if not isinstance(features, CentroidFeatures):
+            raise InvalidParameter(
+                'tau="auto" needs CentroidFeatures; '
+                f"got {type(features).__name__}. Leave tau at None."
+            )
+        joined = join_past(data.frames, data.offsets, self.window)
+        sample = joined[:: max(1, len(joined) // 300)]
+        return float(distances(sample, sample, features.metric).mean()) or 1.0
 
     def _extractor(self, data: Labelled) -> Extractor:
         return fit_extractor(

@@ -15,24 +15,22 @@ from sigmastar.core.rng import as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Rule, check
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.estimators.base import RuledEstimator
-from sigmastar.estimators.continuous_data import (
+from sigmastar.corpus.frames import (
     as_frames,
     as_label_list,
     encode_labels,
     split_rows,
 )
+from sigmastar.estimators.base import RuledEstimator
 from sigmastar.estimators.continuous_extract import Extractor
 from sigmastar.estimators.continuous_features import CentroidFeatures
-from sigmastar.inference.continuous import filter_labels, smooth_labels, to_probabilities
 from sigmastar.inference.continuous_search import best_labels
 from sigmastar.inference.continuous_stream import TagStream
+from sigmastar.inference.continuous_tag import DECODINGS, label_probabilities
 from sigmastar.models.continuous import ContinuousTagger
 from sigmastar.moments.continuous import LabelledFrames
 
-__all__ = ["ContinuousTaggerEstimator", "Labelled", "candidates", "label_probabilities"]
-
-DECODINGS = ("marginal", "filter", "exact")
+__all__ = ["ContinuousTaggerEstimator", "Labelled", "candidates"]
 
 
 class Labelled:
@@ -65,14 +63,6 @@ def candidates(name: str, value: Any, rule: Rule) -> list[Any]:
     for one in values:
         check(name, one, rule, "A list of such values is chosen from by validation.")
     return values
-
-
-def label_probabilities(
-    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, decoding: str
-) -> FloatArray:
-    """Give the probability of each label at each frame, by smoothing or by filtering."""
-    read = filter_labels if decoding == "filter" else smooth_labels
-    return to_probabilities(model, read(model, features, offsets).scores, features)
 
 
 class ContinuousTaggerEstimator(ClassifierMixin, RuledEstimator):  # type: ignore[misc]
@@ -143,9 +133,7 @@ class ContinuousTaggerEstimator(ClassifierMixin, RuledEstimator):  # type: ignor
     def _pack(self, features: FloatArray, data: Labelled) -> LabelledFrames:
         return LabelledFrames(features, data.offsets, data.codes, len(self.labels_))
 
-    def _extracted(
-        self, X: Any, lengths: ArrayLike | None
-    ) -> tuple[FloatArray, IndexArray]:
+    def _extracted(self, X: Any, lengths: ArrayLike | None) -> tuple[FloatArray, IndexArray]:
         check_is_fitted(self, "model_")
         frames, offsets = as_frames(X, lengths)
         return self.extractor_(frames, offsets), offsets
@@ -153,9 +141,9 @@ class ContinuousTaggerEstimator(ClassifierMixin, RuledEstimator):  # type: ignor
     def _codes(self, features: FloatArray, offsets: IndexArray, decoding: str) -> IndexArray:
         if decoding == "exact":
             return best_labels(self.model_, features, offsets).labels
-        result: IndexArray = label_probabilities(
-            self.model_, features, offsets, decoding
-        ).argmax(axis=1)
+        result: IndexArray = label_probabilities(self.model_, features, offsets, decoding).argmax(
+            axis=1
+        )
         return result
 
     def _finish(self, model: ContinuousTagger, info: dict[str, Any], extractor: Extractor) -> Self:

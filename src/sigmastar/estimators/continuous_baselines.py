@@ -78,7 +78,11 @@ class FramewiseTagger(ContinuousTaggerEstimator):
             target = features.T @ np.eye(n_labels)[data.codes] / len(features)
             weights = solve_gram(gram, self.ridge * float(np.trace(gram)) / len(gram), target)
         model = ContinuousTagger(
-            [1.0], weights.T[:, :, None, None], [1.0], self.labels_, features.mean(axis=0)
+            np.ones(1),
+            weights.T[:, :, None, None],
+            np.ones(1),
+            self.labels_,
+            features.mean(axis=0),
         )
         return self._finish(model, {}, extractor)
 

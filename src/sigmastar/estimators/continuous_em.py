@@ -14,9 +14,9 @@ from sigmastar.core.types import FloatArray
 from sigmastar.estimators.continuous_base import (
     ContinuousTaggerEstimator,
     Labelled,
-    label_probabilities,
 )
 from sigmastar.estimators.continuous_extract import fit_extractor
+from sigmastar.inference.continuous_tag import label_probabilities
 from sigmastar.learn.continuous import learn_continuous_tagger
 from sigmastar.learn.continuous_em import em_steps, project_tagger, random_tagger
 from sigmastar.models.continuous import ContinuousTagger

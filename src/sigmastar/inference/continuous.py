@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.kernels.continuous import backward_pass, forward_pass
 from sigmastar.models.continuous import ContinuousTagger
 
@@ -50,7 +51,7 @@ def smooth_labels(
 ) -> LabelScores:
     """Score every label of every frame from the whole sequence."""
     n_frames, n = len(features), model.n_states
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         past, future, restarts = carry_states(model, features, offsets)
         scores = np.empty((n_frames, model.n_labels))
         step = max(1, _BLOCK // (n * n))
@@ -67,7 +68,7 @@ def filter_labels(
     model: ContinuousTagger, features: FloatArray, offsets: IndexArray
 ) -> LabelScores:
     """Score every label of every frame from the frames up to it."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         past, _, restarts = carry_states(model, features, offsets, look_ahead=False)
         emissions = model.emissions().reshape(model.n_features, -1)
         weights = (features @ emissions).reshape(len(features), model.n_labels, -1)
@@ -97,7 +98,7 @@ def carry_states(
             continue
         state, after = _ends(model)  # one sequence too long for a block
         cuts = [*range(begin, end, step), end]
-        pieces = list(zip(cuts, cuts[1:], strict=False))
+        pieces = list(pairwise(cuts))
         for low, high in pieces:
             own = frame_operators(features[low:high], moves)
             restarts += _forward(model, own, state, past[low:high])
@@ -165,9 +166,9 @@ def log_mass(
     """Give log f(x, y) of each sequence, or log Σ_y f(x, y) without labels; NaN if not positive."""
     n = model.n_states
     result = np.empty(len(offsets) - 1)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         whole = model.operators.sum(axis=0).reshape(-1, n * n)
-        for i, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
             own = features[begin:end]
             if labels is None:
                 operators = own @ whole

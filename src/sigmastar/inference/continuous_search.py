@@ -13,6 +13,7 @@ single best labels, and leaves a prefix alone when no continuation can beat the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,7 +27,7 @@ __all__ = ["BestLabels", "best_labels"]
 
 @dataclass(frozen=True)
 class BestLabels:
-    """Labels of all frames; for each sequence, whether they are proven best and the nodes visited."""
+    """Labels of all frames; for each sequence, whether they are proven best, and the nodes seen."""
 
     labels: IndexArray
     proven: BoolArray
@@ -57,7 +58,7 @@ def best_labels(
     proven, finished = np.zeros(n_sequences, np.bool_), np.zeros(n_sequences, np.bool_)
     n_nodes = np.zeros(n_sequences, np.int64)
     signed = not model.is_nonnegative
-    for i, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
         if end == begin:
             proven[i] = finished[i] = True
             continue

@@ -65,7 +65,7 @@ def backward_pass(
     future: FloatArray,
     futures: FloatArray,
 ) -> int:
-    """Carry ``future`` from the last frame to the first; ``futures[t]`` is the one after frame t."""
+    """Carry ``future`` from the last frame to the first; ``futures[t]`` is that after frame t."""
     n_frames, n = operators.shape[0], len(future)
     earlier = np.empty(n)
     restarts = 0

@@ -119,7 +119,7 @@ def factorise(
 
 
 def leading_svd(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the leading singular triplets, largest first, each left vector's largest entry positive."""
+    """Give the leading singular triplets; the largest entry of each left vector is positive."""
     size = len(matrix)
     if size <= 200 or rank > size // 4:
         u, values, vt = np.linalg.svd(matrix)

@@ -5,7 +5,10 @@ with probability φ_l(x) = P[z = l | x]:
 
     P[y | x] = Σ_h P[h_0] Π_t Σ_l φ_l(x_t) P_l[h_t, y_t | h_{t-1}].
 
-The expected number of uses of (l, σ, i, j) is O_l^σ(i, j) Σ_{t: y_t=σ} φ_l(x_t) s_{t-1}(i) b_t(j) / c_t,
+The expected number of uses of (l, σ, i, j) is
+
+    O_l^σ(i, j) Σ_{t: y_t=σ} φ_l(x_t) s_{t-1}(i) b_t(j) / c_t
+
 with past s, future b and c_t = s A(x_t, y_t) b; the sum over t is one matrix product for each
 label, as are all A(x_t, y_t) together. No step lowers the likelihood.
 """
@@ -14,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.inference.continuous import carry_states, labelled_operators
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.kernels.continuous import backward_pass, forward_pass
 from sigmastar.models.continuous import ContinuousTagger
 from sigmastar.moments.continuous import LabelledFrames
@@ -58,22 +61,20 @@ def em_steps(frames: LabelledFrames, model: ContinuousTagger) -> Iterator[EMStep
         )
     groups = [np.flatnonzero(frames.labels == label) for label in range(frames.n_labels)]
     while True:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             step = _improve(frames, model, groups)
         yield step
         model = step.model
 
 
-def _improve(
-    frames: LabelledFrames, model: ContinuousTagger, groups: list[np.ndarray]
-) -> EMStep:
+def _improve(frames: LabelledFrames, model: ContinuousTagger, groups: list[np.ndarray]) -> EMStep:
     n, n_features = model.n_states, model.n_features
     flat = labelled_operators(model, frames.features, frames.labels)
     operators = flat.reshape(-1, n, n)
     past, future = np.empty((len(flat), n)), np.empty((len(flat), n))
     log_mass = np.empty(len(flat))
     ones = np.ones(n)
-    for begin, end in zip(frames.offsets[:-1], frames.offsets[1:], strict=True):
+    for begin, end in pairwise(frames.offsets.tolist()):
         own = operators[begin:end]
         start = model.initial.copy()
         forward_pass(own, model.initial, ones, start, past[begin:end], log_mass[begin:end])
@@ -130,7 +131,7 @@ def project_tagger(
     past, _, _ = carry_states(model, frames.features, frames.offsets, look_ahead=False)
     spread = past.std(axis=0)
     points = past / np.where(spread > 0, spread, 1.0)
-    with threadpool_limits(limits=1):
+    with one_blas_thread():
         hidden = KMeans(n_states, n_init=1, random_state=seed).fit_predict(points)
     following = np.append(hidden[1:], hidden[-1])
     n_labels, n_features = frames.n_labels, frames.features.shape[1]
@@ -140,7 +141,8 @@ def project_tagger(
             for j in range(n_states):
                 at = (frames.labels == label) & (hidden == i) & (following == j)
                 counts[label, :, i, j] += frames.features[at].sum(axis=0)
-    initial: FloatArray = np.bincount(hidden[frames.offsets[:-1]], minlength=n_states) + _SMOOTHING
+    begun = np.bincount(hidden[frames.offsets[:-1]], minlength=n_states)
+    initial = begun.astype(np.float64) + _SMOOTHING
     return ContinuousTagger(
         initial / initial.sum(),
         counts / counts.sum(axis=(0, 3))[None, :, :, None],

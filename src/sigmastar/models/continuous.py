@@ -161,7 +161,7 @@ class ContinuousTagger:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; the file appears whole or not at all."""
+        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
         write_stored(path, self.to_stored())
 
     def to_stored(self) -> Stored:
@@ -179,7 +179,9 @@ class ContinuousTagger:
         """Rebuild from named arrays and metadata."""
         described = stored.meta.get("features")
         return cls(
-            *(stored.array(name) for name in ("initial", "operators", "final")),
+            stored.array("initial"),
+            stored.array("operators"),
+            stored.array("final"),
             alphabet_from_json(stored.meta.get("labels")),
             stored.array("typical"),
             None if described is None else FeatureMap.from_parts(stored.arrays, described),

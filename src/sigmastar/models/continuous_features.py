@@ -27,7 +27,8 @@ def join_past(frames: FloatArray, offsets: IndexArray, window: int) -> FloatArra
     first = np.repeat(offsets[:-1], np.diff(offsets))
     here = np.arange(len(frames))
     back = np.maximum(here[:, None] - np.arange(window - 1, -1, -1), first[:, None])
-    return frames[back].reshape(len(frames), window * frames.shape[1])
+    joined: FloatArray = frames[back].reshape(len(frames), window * frames.shape[1])
+    return joined
 
 
 @dataclass(frozen=True)
@@ -118,4 +119,4 @@ class FeatureMap:
             )
             return cls(description["window"], stages)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise FileFormatError(f"the features of the tagger are malformed ({error!r}).") from None
+            raise FileFormatError(f"the features are malformed ({error!r}).") from None

@@ -41,7 +41,7 @@ class Forest:
     bias : array (n_outputs,)
         Added to the sum over trees.
     link : {"mean", "softmax"}
-        Turn the sum into probabilities by dividing by its total (forests), or by softmax (boosting).
+        Turn sums into probabilities by dividing by their total (forests) or by softmax (boosting).
     width : int
         How many readings a frame has.
     """
@@ -75,8 +75,8 @@ class Forest:
         inner = self.children[:, 0] >= 0
         # Children after parents: every walk ends, whoever wrote the file.
         later = (self.children > np.arange(n)[:, None]) & (self.children < n)
-        sound = later[inner].all() and (self.split[inner] >= 0).all()
-        sound = sound and bool((self.split[inner] < self.width).all())
+        looks = self.split[inner]
+        sound = later[inner].all() and (looks >= 0).all() and (looks < self.width).all()
         if not (sound and (self.roots >= 0).all() and (self.roots < n).all()):
             raise InvalidModel("the nodes of a forest must point to later nodes and to readings.")
 
@@ -115,8 +115,16 @@ class Forest:
     @classmethod
     def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Forest:
         """Rebuild the step."""
-        names = ("children", "split", "threshold", "value", "roots", "bias")
-        return cls(*(arrays[name] for name in names), settings["link"], settings["width"])
+        return cls(
+            arrays["children"],
+            arrays["split"],
+            arrays["threshold"],
+            arrays["value"],
+            arrays["roots"],
+            arrays["bias"],
+            settings["link"],
+            settings["width"],
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):

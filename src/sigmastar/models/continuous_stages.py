@@ -186,7 +186,8 @@ def on_sphere(points: FloatArray, metric: str) -> FloatArray:
     if metric == "correlation":
         points = points - points.mean(axis=1, keepdims=True)
     norms = np.sqrt(np.einsum("ij,ij->i", points, points))[:, None]
-    return np.divide(points, norms, out=np.zeros_like(points), where=norms > 0)
+    scaled: FloatArray = np.divide(points, norms, out=np.zeros_like(points), where=norms > 0)
+    return scaled
 
 
 def distances(frames: FloatArray, centroids: FloatArray, metric: str) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,4 @@ def encode_labels(flat: list[Any], alphabet: Alphabet) -> IndexArray:
 
 def split_rows(values: Any, offsets: IndexArray) -> list[Any]:
     """Cut one array into the pieces of the sequences."""
-    return [
-        values[begin:end]
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-    ]
+    return [values[begin:end] for begin, end in pairwise(offsets.tolist())]
