@@ -216,11 +216,20 @@ def _again(tagger: Any, split: Split) -> None:
     fresh.fit(*split.train)
 
 
+def arc_minima(readings: np.ndarray) -> np.ndarray:
+    """Put beside the readings of the ring of sensors the least of every 3 and 5 neighbours."""
+    parts = [readings]
+    for reach in (1, 2):
+        turned = [np.roll(readings, shift, axis=1) for shift in range(-reach, reach + 1)]
+        parts.append(np.min(turned, axis=0))
+    return np.concatenate(parts, axis=1)
+
+
 def _methods() -> list[Method]:
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
     memory = [1.0, 0.5, 0.25, 0.1, 0.05]
 
@@ -250,15 +259,17 @@ def _methods() -> list[Method]:
         )
         return tagger.fit(*split.train, validation=split.validation)
 
-    def logistic(split: Split) -> Any:
-        partition = make_pipeline(
-            _centroids(400, "euclidean", split.seed).set_params(tau=32.0),
+    def lines(seed: int) -> Any:
+        return make_pipeline(
+            _centroids(400, "euclidean", seed).set_params(tau=32.0),
             StandardScaler(),
-            LogisticRegression(C=10.0, max_iter=300),
+            LogisticRegression(C=1.0, tol=1e-3, max_iter=2000),
         )
+
+    def logistic(split: Split) -> Any:
         tagger = SpectralSequenceTagger(
             [1, 2, 3, 4],
-            features=partition,
+            features=lines(split.seed),
             memory=memory,
             sharpness=[0.5, 1.0, 2.0],
             random_state=split.seed,
@@ -266,17 +277,27 @@ def _methods() -> list[Method]:
         return tagger.fit(*split.train, validation=split.validation)
 
     def trees(seed: int) -> Any:
-        return RandomForestClassifier(100, max_features=0.5, random_state=seed)
+        return RandomForestClassifier(random_state=seed)
 
-    def forest(split: Split) -> Any:
-        tagger = SpectralSequenceTagger(
-            [1, 2, 3, 4],
-            features=trees(split.seed),
-            memory=memory,
-            sharpness=[1.0, 2.0, 4.0, 8.0],
-            random_state=split.seed,
-        )
-        return tagger.fit(*split.train, validation=split.validation)
+    def boosted(seed: int) -> Any:
+        return HistGradientBoostingClassifier(max_iter=60, learning_rate=0.2, random_state=seed)
+
+    def arcs(seed: int) -> Any:
+        return make_pipeline(FunctionTransformer(arc_minima), trees(seed))
+
+    def supervised(features: Callable[[int], Any], window: int) -> Callable[[Split], Any]:
+        def make(split: Split) -> Any:
+            tagger = SpectralSequenceTagger(
+                [1, 2, 3, 4],
+                features=features(split.seed),
+                window=window,
+                memory=memory,
+                sharpness=[1.0, 2.0, 4.0],
+                random_state=split.seed,
+            )
+            return tagger.fit(*split.train, validation=split.validation)
+
+        return make
 
     def em(split: Split) -> Any:
         return best(split, (_em(split, m, tau, 60) for m in (10, 23) for tau in (0.03, 0.1)))
@@ -297,13 +318,12 @@ def _methods() -> list[Method]:
         Method("Bayesian", bayes),
         Method("CWFST", plain),
         Method("CWFST, 400 centroids", more),
+        Method("logistic, frames alone", alone(lines)),
         Method("CWFST, logistic partition", logistic),
         Method("forest, frames alone", alone(trees)),
-        Method(
-            "default forest, frames alone",
-            alone(lambda seed: RandomForestClassifier(random_state=seed)),
-        ),
-        Method("CWFST, forest partition", forest),
+        Method("boosting, frames alone", alone(boosted)),
+        Method("CWFST, boosted pairs of frames", supervised(boosted, 2)),
+        Method("CWFST, forest on sonar arcs", supervised(arcs, 1)),
     ]
 
 

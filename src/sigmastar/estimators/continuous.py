@@ -261,7 +261,12 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
         held: Labelled,
         more: tuple[Any, Any] | None,
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Score every combination on held-out sequences; one factorisation serves all ranks."""
+        """Score every combination on held-out sequences; one factorisation serves all ranks.
+
+        Where features are out-of-fold probabilities, training sequences are judged along with
+        the held-out ones: the few weights of such a tagger hardly fit them, and a held-out
+        share alone may hold a handful of errors.
+        """
         decoding = "filter" if self.decoding == "filter" else "marginal"
         table: list[dict[str, Any]] = []
         settings = list(product(grid["tau"], grid["sharpness"], grid["ridge"]))
@@ -271,12 +276,18 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
                 own = tuned.training_features()
                 largest = min(max(grid["n_states"]), own.shape[1])
                 model = self._learn(tuned, own, part, more, largest, ridge).model
-                features = tuned(held.frames, held.offsets)
+                judged = [(tuned(held.frames, held.offsets), held)]
+                if tuned.partition:  # out-of-fold, so training frames can judge as well
+                    judged.append((own, part))
+                n_judged = sum(len(data.codes) for _, data in judged)
                 for n_states, memory in product(grid["n_states"], grid["memory"]):
                     if n_states > largest:
                         continue
                     smaller = model.truncated(n_states).shrunk(memory)
-                    found = label_probabilities(smaller, features, held.offsets, decoding)
+                    right = 0
+                    for features, data in judged:
+                        found = label_probabilities(smaller, features, data.offsets, decoding)
+                        right += int(np.sum(found.argmax(axis=1) == data.codes))
                     table.append(
                         {
                             "tau": tau,
@@ -284,7 +295,7 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
                             "ridge": ridge,
                             "n_states": n_states,
                             "memory": memory,
-                            "accuracy": float(np.mean(found.argmax(axis=1) == held.codes)),
+                            "accuracy": right / n_judged,
                         }
                     )
                 progress.advance()
