@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.inference.continuous import to_probabilities
-from sigmastar.kernels.continuous import filter_frames
+from sigmastar.kernels.continuous import filter_frame
 from sigmastar.models.continuous import ContinuousTagger
 
 __all__ = ["TagStream"]
@@ -41,9 +41,9 @@ class TagStream:
         self._extract: Any = model.features if extract is None else extract
         self._n_inputs = model.n_features if self._extract is None else self._extract.n_inputs
         self.restarts = 0
-        self._moves = model.operators.sum(axis=0)
-        self._emissions = model.emissions()
-        self._scores = np.empty((1, model.n_labels))
+        moves = model.operators.sum(axis=0).reshape(model.n_features, -1)
+        self._table = np.hstack([moves, model.emissions().reshape(model.n_features, -1)])
+        self._scores = np.empty(model.n_labels)
         self._window = 1 if self._extract is None else self._extract.window
         self.reset()
 
@@ -67,17 +67,21 @@ class TagStream:
                 "Drop the frame, or repeat the last one."
             )
         features = self._features(reading)
-        self.restarts += filter_frames(
-            features,
-            self._moves,
-            self._emissions,
+        self.restarts += filter_frame(
+            features[0],
+            self._table,
             self.model.initial,
             self.model.final,
             self._state,
             self._scores,
         )
-        probabilities: FloatArray = to_probabilities(self.model, self._scores, features)[0]
-        return probabilities
+        found: FloatArray = np.maximum(self._scores, 0.0)
+        total = found.sum()
+        if 0.0 < total < np.inf:
+            found /= total
+        else:
+            found = to_probabilities(self.model, self._scores[None], features)[0]
+        return found
 
     def _features(self, reading: FloatArray) -> FloatArray:
         if self._extract is None:

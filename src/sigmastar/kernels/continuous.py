@@ -12,7 +12,7 @@ import numpy as np
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.kernels.jit import kernel
 
-__all__ = ["backward_pass", "filter_frames", "forward_pass", "search_labels"]
+__all__ = ["backward_pass", "filter_frame", "forward_pass", "search_labels"]
 
 _LEAST_MASS = 1e-9  # relative to the state's norm: below it the sign of the mass is noise
 
@@ -93,53 +93,48 @@ def backward_pass(
 
 
 @kernel
-def filter_frames(
+def filter_frame(
     features: FloatArray,
-    moves: FloatArray,
-    emissions: FloatArray,
+    table: FloatArray,
     initial: FloatArray,
     final: FloatArray,
     state: FloatArray,
     scores: FloatArray,
 ) -> int:
-    """Read frames one by one: score the labels of each, then carry the state over it.
+    """Read one frame: score its labels, then carry the state over it; return 1 if it starts afresh.
 
-    ``moves[l]`` is the operator of feature l summed over labels; ``emissions[l, s]`` is the
-    operator of feature l and label s times ``final``. Features that are zero cost nothing.
+    Row l of ``table`` holds the operator of feature l summed over labels, then the operator of
+    each label times ``final``, all flattened: mixing rows is one long loop, whatever the number of
+    states. Features that are zero cost nothing.
     """
-    n_frames, n_features = features.shape
-    n_labels, n = emissions.shape[1], len(state)
-    following = np.empty(n)
-    restarts = 0
-    for t in range(n_frames):
-        scores[t, :] = 0.0
-        following[:] = 0.0
-        for feature in range(n_features):
-            weight = features[t, feature]
-            if weight == 0.0:
-                continue
-            for label in range(n_labels):
-                total = 0.0
-                for i in range(n):
-                    total += state[i] * emissions[feature, label, i]
-                scores[t, label] += weight * total
-            for i in range(n):
-                scaled = weight * state[i]
-                for j in range(n):
-                    following[j] += scaled * moves[feature, i, j]
-        mass = 0.0
-        norm = 0.0
+    n, n_labels = len(state), len(scores)
+    mixed = np.zeros(table.shape[1])
+    for feature in range(len(features)):
+        weight = features[feature]
+        if weight != 0.0:
+            for q in range(len(mixed)):
+                mixed[q] += weight * table[feature, q]
+    for label in range(n_labels):
+        total = 0.0
+        for i in range(n):
+            total += state[i] * mixed[n * n + label * n + i]
+        scores[label] = total
+    following = np.zeros(n)
+    for i in range(n):
         for j in range(n):
-            mass += following[j] * final[j]
-            norm += abs(following[j] * final[j])
-        if mass > _LEAST_MASS * norm and mass < np.inf:
-            for j in range(n):
-                state[j] = following[j] / mass
-        else:
-            restarts += 1
-            for j in range(n):
-                state[j] = initial[j]
-    return restarts
+            following[j] += state[i] * mixed[i * n + j]
+    mass = 0.0
+    norm = 0.0
+    for j in range(n):
+        mass += following[j] * final[j]
+        norm += abs(following[j] * final[j])
+    if mass > _LEAST_MASS * norm and mass < np.inf:
+        for j in range(n):
+            state[j] = following[j] / mass
+        return 0
+    for j in range(n):
+        state[j] = initial[j]
+    return 1
 
 
 @kernel

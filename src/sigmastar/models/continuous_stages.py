@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.core.types import FloatArray
 from sigmastar.models.wfa import frozen_array
 
 __all__ = [
@@ -149,14 +150,21 @@ class Centroids(_Arrays):
         """How many it has after it."""
         return len(self.centroids)
 
-    def nearest(self, frames: FloatArray) -> IndexArray:
-        """Give the closest centroid of each frame."""
-        nearest: IndexArray = distances(frames, self.centroids, self.metric).argmin(axis=1)
-        return nearest
+    @cached_property
+    def _prepared(self) -> tuple[FloatArray, FloatArray]:
+        """Give what the distances to the centroids are made of: a factor and a term."""
+        if self.metric == "euclidean":
+            squares: FloatArray = np.einsum("ij,ij->i", self.centroids, self.centroids)
+            return np.ascontiguousarray(-2.0 * self.centroids.T), squares
+        return np.ascontiguousarray(-on_sphere(self.centroids, self.metric).T), np.ones(1)
 
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the similarities."""
-        distance = distances(frames, self.centroids, self.metric)
+        factor, term = self._prepared
+        # A frame's own square is the same for every centroid and cancels when normalised.
+        points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
+        distance: FloatArray = points @ factor
+        distance += term
         if self.tau == 0.0:
             hard: FloatArray = np.zeros_like(distance)
             hard[np.arange(len(frames)), distance.argmin(axis=1)] = 1.0
