@@ -1,8 +1,8 @@
 """Steer along a wall: label a robot's sonar readings as they come.
 
 A SCITOS G5 robot with a ring of 24 ultrasound sensors follows a wall; each reading is labelled with
-the movement taken (UCI data set 194). We learn a tagger from two thirds of its stretches of four seconds, see
-how surely it labels new ones, and run it one frame at a time as the robot would.
+the movement taken (UCI data set 194). We learn a tagger from two thirds of the stretches of four
+seconds, see how surely it labels the others, and run it one frame at a time as the robot would.
 
 Run: python docs/gallery/wall_following.py [--plot walk.png]
 Without the data set and without a network, a walk is made up.

@@ -13,7 +13,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 
-__all__ = ["as_frames", "as_label_list", "encode_labels", "split_rows"]
+__all__ = ["as_frames", "as_label_list", "as_matrix", "encode_labels", "split_rows"]
 
 
 def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, IndexArray]:
@@ -27,7 +27,7 @@ def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, Ind
         How many frames of X belong to each sequence.
     """
     if lengths is not None:
-        frames = _matrix(X, "X")
+        frames = as_matrix(X, "X")
         sizes = np.asarray(lengths)
         if sizes.ndim != 1 or not np.issubdtype(sizes.dtype, np.integer) or (sizes < 1).any():
             raise InvalidData(f"lengths must be positive integers; got {lengths!r}.")
@@ -42,7 +42,7 @@ def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, Ind
             "X must be a list of sequences, each an array (frames, inputs); got one flat array. "
             "Give lengths=[...], or [X] if it is one sequence."
         )
-    parts = [_matrix(part, f"sequence {i} of X") for i, part in enumerate(X)]
+    parts = [as_matrix(part, f"sequence {i} of X") for i, part in enumerate(X)]
     if not parts:
         raise InvalidData("X must hold at least one sequence; it is empty.")
     widths = {part.shape[1] for part in parts}
@@ -55,7 +55,8 @@ def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, Ind
     return np.ascontiguousarray(np.concatenate(parts)), offsets
 
 
-def _matrix(values: Any, name: str) -> FloatArray:
+def as_matrix(values: Any, name: str) -> FloatArray:
+    """Check that something is a finite array (frames, inputs)."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

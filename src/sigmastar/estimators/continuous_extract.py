@@ -104,14 +104,16 @@ def fit_extractor(
     n_folds: int,
     random_state: Any,
 ) -> Extractor:
-    """Fit features on frames with label codes."""
+    """Fit features on frames with label codes; fewer than two folds: none out-of-fold."""
     joined = join_past(frames, offsets, window)
     partition = is_partition(features)
     fitted = clone(features)
-    if partition:
-        own = _out_of_fold(fitted, joined, offsets, codes, n_labels, n_folds, random_state)
     fitted.fit(joined, codes)
-    if not partition:
+    if partition and n_folds > 1:
+        own = _out_of_fold(features, joined, offsets, codes, n_labels, n_folds, random_state)
+    elif partition:
+        own = _probabilities(fitted, joined, n_labels)
+    else:
         own = np.asarray(fitted.transform(joined), dtype=np.float64)
     if own.ndim != 2 or not np.isfinite(own).all():
         raise InvalidData(

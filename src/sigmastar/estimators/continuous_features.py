@@ -24,6 +24,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, Real, Rule
 from sigmastar.core.types import FloatArray
+from sigmastar.corpus.frames import as_matrix
 from sigmastar.estimators.base import RuledEstimator
 from sigmastar.models.continuous_stages import METRICS, Centroids, on_sphere
 
@@ -79,7 +80,7 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the centroids of frames (rows)."""
         self._check_parameters()
-        frames = np.asarray(X, dtype=np.float64)
+        frames = as_matrix(X, "X")
         points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
         n_distinct = len(np.unique(points, axis=0))
         if self.n_centroids > n_distinct:
@@ -106,12 +107,12 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Give the features of frames (rows)."""
-        frames = np.asarray(X, dtype=np.float64)
+        frames = as_matrix(X, "X")
         stage = self.stage()
-        if frames.ndim != 2 or frames.shape[1] != stage.n_inputs:
+        if frames.shape[1] != stage.n_inputs:
             raise InvalidData(
                 f"frames must have {stage.n_inputs} values each, as in training; "
-                f"got an array of shape {frames.shape}."
+                f"got {frames.shape[1]}."
             )
         return stage.apply(frames)
 
