@@ -1,4 +1,5 @@
 import inspect
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from oracles_continuous import finite_world, random_tagger, robot_walk
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
 from sigmastar.estimators.continuous_stages import to_stages
 from sigmastar.inference.continuous import log_mass
+from sigmastar.kernels.continuous_gibbs import sweep_states
 from sigmastar.learn.continuous_em import em_steps
 from sigmastar.learn.continuous_em import random_tagger as random_start
 from sigmastar.moments.continuous import LabelledFrames, continuous_moments, project_triple
@@ -165,6 +167,32 @@ def test_em_reports_the_likelihood_of_the_labels():
     step = next(em_steps(packed, tagger.model_))
     expected = log_mass(tagger.model_, frames, offsets, codes).sum() / len(codes)
     assert step.log_likelihood == pytest.approx(expected)
+
+
+def collapsed_weight(states, symbols, n_symbols, prior):
+    """Give P[states, symbols] with the tables of a symmetric Dirichlet prior summed out."""
+    counts = np.zeros((2, n_symbols, 2))
+    value = 1.0
+    for before, symbol, after in zip(states, symbols, states[1:], strict=False):
+        room = counts[before].sum() + prior * n_symbols * 2
+        value *= (counts[before, symbol, after] + prior) / room
+        counts[before, symbol, after] += 1
+    return value
+
+
+def test_gibbs_sweeps_draw_from_the_posterior():
+    symbols, prior = np.array([0, 0, 1, 0]), 0.3
+    paths = list(product([0, 1], repeat=5))
+    exact = np.array([collapsed_weight(path, symbols, 2, prior) for path in paths])
+    states, rng = np.zeros(5, np.int64), np.random.default_rng(0)
+    counts, starts = np.zeros((2, 2, 2), np.int64), np.array([1, 0])
+    np.add.at(counts, (0, symbols, 0), 1)
+    totals, seen = counts.sum(axis=(1, 2)), np.zeros(len(paths))
+    for _ in range(20000):
+        offsets = np.array([0, 4])
+        sweep_states(symbols, offsets, states, counts, totals, starts, prior, rng.random(5))
+        seen[int("".join(map(str, states)), 2)] += 1
+    np.testing.assert_allclose(seen / seen.sum(), exact / exact.sum(), atol=0.012)
 
 
 @pytest.mark.parametrize(

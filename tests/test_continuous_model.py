@@ -121,12 +121,14 @@ def test_log_mass_equals_the_product_and_its_sum():
 
 @pytest.mark.parametrize("signed", [False, True])
 def test_search_finds_the_best_labelling(signed):
-    model = random_tagger(10, labels="abc", signed=signed)
-    features, offsets = random_features(11, 7), np.array([0, 7])
-    values = all_weights(model, features)
-    found = best_labels(model, features, offsets)
-    assert found.proven.all()
-    assert tuple(found.labels) == max(values, key=values.get)
+    offsets = np.array([0, 7])
+    for seed in range(12):
+        model = random_tagger(seed, labels="ab", signed=signed)
+        features = random_features(seed + 100, 7)
+        values = all_weights(model, features)
+        found = best_labels(model, features, offsets)
+        assert found.proven.all()
+        assert tuple(found.labels) == max(values, key=values.get)
 
 
 def test_search_prunes_and_says_when_it_gave_up():
@@ -232,6 +234,11 @@ def test_distances_are_those_of_the_paper(metric, expected):
 
     found = distances(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), metric)
     assert found[0, 0] == pytest.approx(expected)
+
+
+def test_sharpening_raises_to_a_power():
+    found = Sharpen(2.0, 2).apply(np.array([[0.6, 0.4]]))
+    np.testing.assert_allclose(found, [[0.36 / 0.52, 0.16 / 0.52]])
 
 
 def test_a_hostile_feature_map_is_refused(tmp_path):
