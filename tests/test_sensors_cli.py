@@ -132,3 +132,8 @@ def test_unknown_columns_and_endings_are_explained(folder, tmp_path):
         ss.read_frames(folder / "walk.csv", label="nothing")
     with pytest.raises(InvalidParameter, match="must end in"):
         ss.read_frames(tmp_path / "walk.xls")
+
+
+def test_show_says_that_a_tagger_is_no_automaton(folder):
+    done = RUNNER.invoke(app, ["show", str(folder / "walk.sigma")])
+    assert "got a ContinuousTagger" in str(done.exception)
