@@ -137,8 +137,15 @@ def figure2(divisions: list[Split]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _em(split: Split, n_states: int, tau: float, max_iter: int, init: str = "random") -> Any:
-    features = _centroids(80, "correlation", split.seed).set_params(tau=tau)
+def _em(
+    split: Split,
+    n_states: int,
+    tau: float,
+    max_iter: int,
+    init: str = "random",
+    centroids: tuple[int, str] = (80, "correlation"),
+) -> Any:
+    features = _centroids(*centroids, split.seed).set_params(tau=tau)
     tagger = EMSequenceTagger(
         n_states, features=features, max_iter=max_iter, init=init, random_state=split.seed
     )
@@ -306,6 +313,10 @@ def _methods() -> list[Method]:
     def warm(split: Split) -> Any:
         return best(split, (_em(split, 23, tau, 60, "spectral") for tau in (0.03, 0.1)))
 
+    def em_more(split: Split) -> Any:
+        sizes = [(m, tau) for m in (5, 10) for tau in (3.0, 8.0)]
+        return best(split, (_em(split, m, t, 30, centroids=(400, "euclidean")) for m, t in sizes))
+
     def bayes(split: Split) -> Any:
         return best(split, (_gibbs(split, m, p) for m in (3, 5, 10) for p in (0.003, 0.01, 0.05)))
 
@@ -316,6 +327,7 @@ def _methods() -> list[Method]:
         Method("FST", discrete),
         Method("EM", em),
         Method("EM from spectral", warm),
+        Method("EM, 400 centroids", em_more),
         Method("Bayesian", bayes),
         Method("CWFST", plain),
         Method("CWFST, 400 centroids", more),
