@@ -137,3 +137,15 @@ def test_unknown_columns_and_endings_are_explained(folder, tmp_path):
 def test_show_says_that_a_tagger_is_no_automaton(folder):
     done = RUNNER.invoke(app, ["show", str(folder / "walk.sigma")])
     assert "got a ContinuousTagger" in str(done.exception)
+
+
+def test_unlabelled_frames_are_read_beside_the_labelled_ones(folder):
+    np.savez(folder / "more.npz", frames=np.stack(X[:3]) + 0.1)
+    arguments = ["sensors", "train", str(folder / "walk.npz"), str(folder / "two.sigma")]
+    options = ["--features", "centroids", "--centroids", "10", "--states", "2"]
+    plain = RUNNER.invoke(app, [*arguments, *options])
+    assert plain.exit_code == 0, plain.output
+    first = ss.load(folder / "two.sigma")
+    helped = RUNNER.invoke(app, [*arguments, *options, "--unlabelled", str(folder / "more.npz")])
+    assert helped.exit_code == 0, helped.output
+    assert ss.load(folder / "two.sigma") != first

@@ -77,6 +77,10 @@ def train(
         str | None,
         typer.Option("--states", help="Numbers of states to choose from, such as 5,10,20."),
     ] = None,
+    unlabelled: Annotated[
+        Path | None,
+        typer.Option("--unlabelled", help="More frames, without labels, of the same sensors."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same tagger.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,12 +89,17 @@ def train(
     Example: sigmastar sensors train walk.csv walk.sigma --label OUTPUT --length 36
     """
     from sigmastar.core.errors import InvalidData
+    from sigmastar.corpus.frames import split_rows
 
     table = _read(frames, label, sequence, length)
     if table.labels is None:
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
     tagger = _tagger(features, centroids, metric, window, states, seed, table)
-    tagger.fit(table.frames, table.labels, lengths=table.lengths)
+    more = None
+    if unlabelled is not None:
+        other = _read(unlabelled, None, sequence, length)
+        more = split_rows(other.frames, other.offsets)
+    tagger.fit(table.frames, table.labels, lengths=table.lengths, unlabelled=more)
     tagger.model_.save(model)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
