@@ -300,7 +300,7 @@ def _methods() -> list[Method]:
                 features=features(split.seed),
                 window=window,
                 memory=memory,
-                sharpness=[1.0, 2.0, 4.0],
+                sharpness=[1.0, 2.0, 4.0, 8.0, 16.0],
                 random_state=split.seed,
             )
             return tagger.fit(*split.train, validation=split.validation)
@@ -336,6 +336,7 @@ def _methods() -> list[Method]:
         Method("forest, frames alone", alone(trees)),
         Method("boosting, frames alone", alone(boosted)),
         Method("CWFST, boosted pairs of frames", supervised(boosted, 2)),
+        Method("forest on sonar arcs, frames alone", alone(arcs)),
         Method("CWFST, forest on sonar arcs", supervised(arcs, 1)),
     ]
 

@@ -303,5 +303,5 @@ def _tagger(
         )
     usual = list(range(1, len(set(table.labels or [])) + 1))
     return tagger.set_params(
-        n_states=numbers or usual, features=classifier, sharpness=[1.0, 2.0, 4.0]
+        n_states=numbers or usual, features=classifier, sharpness=[1.0, 2.0, 4.0, 8.0]
     )
