@@ -44,6 +44,15 @@ _EXPORTS = {
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.models.formats.files",
     "write_model": "sigmastar.models.formats.files",
+    "ContinuousTagger": "sigmastar.models.continuous",
+    "CentroidFeatures": "sigmastar.estimators.continuous_features",
+    "SpectralSequenceTagger": "sigmastar.estimators.continuous",
+    "EMSequenceTagger": "sigmastar.estimators.continuous_em",
+    "FramewiseTagger": "sigmastar.estimators.continuous_baselines",
+    "GibbsSequenceTagger": "sigmastar.estimators.continuous_baselines",
+    "TagStream": "sigmastar.inference.continuous_stream",
+    "tag_frames": "sigmastar.inference.continuous_tag",
+    "read_frames": "sigmastar.corpus.frame_files",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
@@ -58,6 +67,7 @@ if TYPE_CHECKING:
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.frame_files import read_frames as read_frames
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
@@ -67,6 +77,11 @@ if TYPE_CHECKING:
     from sigmastar.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.estimators.continuous import SpectralSequenceTagger as SpectralSequenceTagger
+    from sigmastar.estimators.continuous_baselines import FramewiseTagger as FramewiseTagger
+    from sigmastar.estimators.continuous_baselines import GibbsSequenceTagger as GibbsSequenceTagger
+    from sigmastar.estimators.continuous_em import EMSequenceTagger as EMSequenceTagger
+    from sigmastar.estimators.continuous_features import CentroidFeatures as CentroidFeatures
     from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
@@ -81,8 +96,11 @@ if TYPE_CHECKING:
     from sigmastar.inference import predict_next as predict_next
     from sigmastar.inference import sample as sample
     from sigmastar.inference import viterbi as viterbi
+    from sigmastar.inference.continuous_stream import TagStream as TagStream
+    from sigmastar.inference.continuous_tag import tag_frames as tag_frames
     from sigmastar.loading import load as load
     from sigmastar.models import algebra as algebra
+    from sigmastar.models.continuous import ContinuousTagger as ContinuousTagger
     from sigmastar.models.formats.files import read_model as read_model
     from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM

@@ -16,6 +16,7 @@ KINDS = {
     "WFA": ("sigmastar.models.wfa", "WFA"),
     "PFA": ("sigmastar.models.pfa", "PFA"),
     "HMM": ("sigmastar.models.hmm", "HMM"),
+    "ContinuousTagger": ("sigmastar.models.continuous", "ContinuousTagger"),
 }
 
 

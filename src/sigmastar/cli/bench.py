@@ -253,3 +253,64 @@ def _figure(value: float | None, digits: int) -> str:
     if value is None:
         return "–"
     return f"{value:.1e}" if value >= 1e5 else f"{value:.{digits}f}"
+
+
+@app.command("wall-following")
+def wall_following(
+    data: DataOption = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random splits to average.")] = 10,
+    into: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory for CSV files and plots of every figure and table."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Method of table 1 to measure; may be repeated."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tag the walk of a robot as Recasens and Quattoni did (ECML 2013).
+
+    150 sequences of 36 readings, split 100/25/25 at random; everything is
+    chosen on the 25 for validation. Prints table 1; with --out also writes
+    figures 1 and 2 and tables 1 and 2 as CSV and plots (extra "plot").
+
+    Example: sigmastar bench wall-following --seeds 2 --only CWFST
+    """
+    from sigmastar.bench import wall_following as bench
+    from sigmastar.bench.wall_following_files import plot_figure1, plot_figure2, write_csv
+
+    divisions = bench.splits(seeds, data)
+    rows = bench.table1(divisions, only)
+    if into is not None:
+        into.mkdir(parents=True, exist_ok=True)
+        write_csv(into / "table1.csv", rows)
+        write_csv(into / "table2.csv", bench.table2(divisions))
+        first = bench.figure1(divisions)
+        write_csv(into / "figure1.csv", first)
+        second = bench.figure2(divisions)
+        for panel, points in second.items():
+            write_csv(into / f"figure2_{panel}.csv", points)
+        plot_figure1(into / "figure1.png", first)
+        plot_figure2(into / "figure2.png", second)
+    if as_json:
+        emit_json({"seeds": seeds, "rows": rows, "published": bench.PUBLISHED})
+        return
+    show_table(
+        f"Wall-following robot, accuracy in per cent on test sequences, mean of {seeds} splits",
+        ["method", "states", "marginal", "±", "paper", "exact", "paper", "filter", "train s"],
+        [
+            (
+                row["method"],
+                f"{row['n_states']:.1f}",
+                f"{100 * row['marginal']:.2f}",
+                f"{100 * row['deviation']:.2f}",
+                f"{bench.PUBLISHED[row['method']][1]}" if row["method"] in bench.PUBLISHED else "",
+                f"{100 * row['exact']:.2f}",
+                f"{bench.PUBLISHED[row['method']][2]}" if row["method"] in bench.PUBLISHED else "",
+                f"{100 * row['filter']:.2f}",
+                f"{row['seconds']:.2f}",
+            )
+            for row in rows
+        ],
+    )

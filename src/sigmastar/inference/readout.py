@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.inference.tree import PrefixTree
 from sigmastar.kernels.blas import one_blas_thread
@@ -26,6 +27,11 @@ _BLOCK_BYTES = 8 << 20
 
 def readable(model: WFA | HMM) -> WFA:
     """Return the automaton of a model: an HMM as its PFA, a WFA as it is."""
+    if not isinstance(model, (WFA, HMM)):
+        raise InvalidModel(
+            f"the model must be an automaton over strings (WFA, PFA or HMM); got a "
+            f"{type(model).__name__}. Use the commands and functions of its own kind."
+        )
     return model.to_pfa() if isinstance(model, HMM) else model
 
 

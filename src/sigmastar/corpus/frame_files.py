@@ -1,0 +1,254 @@
+"""Frames with labels from files: CSV and TSV (also gzipped), NPZ, Parquet.
+
+One row is one frame. A column of labels and one that names the sequence are optional; where no
+column tells sequences apart, blank lines do (CSV), or the file is one sequence, which ``length``
+cuts into pieces.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import IO, Any
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter, MissingExtra, ParseError
+from sigmastar.core.types import FloatArray, IndexArray
+
+__all__ = ["FrameTable", "read_frames"]
+
+
+@dataclass(frozen=True)
+class FrameTable:
+    """Frames of sequences, end to end, with labels if the file has them."""
+
+    frames: FloatArray
+    offsets: IndexArray
+    labels: list[Any] | None
+
+    @property
+    def lengths(self) -> IndexArray:
+        """How many frames each sequence has."""
+        return np.diff(self.offsets)
+
+
+def read_frames(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    sequence: str | None = None,
+    length: int | None = None,
+) -> FrameTable:
+    """Read a file of frames.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.csv``, ``.tsv``, ``.data`` or ``.txt`` (commas or tabs, with or without a header,
+        gzipped or not), ``.npz`` (arrays ``frames``, and if you like ``labels`` and
+        ``lengths``) or ``.parquet``.
+    label : str, optional
+        Name of the label column, or its number from 1. By default the column named "label", or the
+        only one that does not hold numbers.
+    sequence : str, optional
+        Name or number of the column that tells sequences apart; by default the one named
+        "sequence".
+    length : int, optional
+        Cut sequences into pieces of this many frames; an incomplete last piece is kept if it has
+        three frames at least.
+    """
+    name = os.fspath(path)
+    plain = name[:-3] if name.endswith(".gz") else name
+    if plain.endswith(".npz"):
+        table = _read_npz(name)
+    elif plain.endswith((".parquet", ".pq")):
+        table = _read_parquet(name, label, sequence)
+    elif plain.endswith((".csv", ".tsv", ".data", ".txt")):
+        table = _read_csv(name, label, sequence)
+    else:
+        raise InvalidParameter(
+            f"path must end in .csv, .tsv, .data, .txt (.gz too), .npz or .parquet; got {name!r}. "
+            "Rename the file."
+        )
+    if not np.isfinite(table.frames).all():
+        row = int(np.argmin(np.isfinite(table.frames).all(axis=1)))
+        raise InvalidData(f"{name}: frame {row + 1} holds NaN or infinity. Fill or drop it.")
+    return table if length is None else _cut(table, length)
+
+
+def _cut(table: FrameTable, length: int) -> FrameTable:
+    if length < 3:
+        raise InvalidParameter(f"length must be an integer of at least 3; got {length}.")
+    rows: list[int] = []
+    sizes: list[int] = []
+    for begin, end in pairwise(table.offsets.tolist()):
+        for at in range(begin, end, length):
+            size = min(length, end - at)
+            if size >= 3:
+                rows.extend(range(at, at + size))
+                sizes.append(size)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    labels = None if table.labels is None else [table.labels[row] for row in rows]
+    return FrameTable(table.frames[rows], offsets, labels)
+
+
+def _read_npz(name: str) -> FrameTable:
+    try:
+        with np.load(name, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except (ValueError, OSError, KeyError, EOFError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise InvalidData(f"{name}: not a readable .npz file ({error}).") from None
+    if "frames" not in arrays or arrays["frames"].ndim not in (2, 3):
+        raise InvalidData(
+            f"{name}: needs an array 'frames' of two or three dimensions; has {sorted(arrays)}."
+        )
+    frames = np.asarray(arrays["frames"], dtype=np.float64)
+    lengths = arrays.get("lengths")
+    if frames.ndim == 3:
+        lengths = np.full(len(frames), frames.shape[1])
+        frames = frames.reshape(-1, frames.shape[2])
+    if lengths is None:
+        lengths = np.array([len(frames)])
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if offsets[-1] != len(frames) or (np.diff(offsets) < 1).any():
+        raise InvalidData(f"{name}: lengths must be positive and add up to {len(frames)} frames.")
+    labels = arrays.get("labels")
+    if labels is not None and labels.size != len(frames):
+        raise InvalidData(f"{name}: has {labels.size} labels for {len(frames)} frames.")
+    return FrameTable(frames, offsets, None if labels is None else labels.reshape(-1).tolist())
+
+
+def _read_parquet(name: str, label: str | None, sequence: str | None) -> FrameTable:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow", "arrow", "reading Parquet files") from None
+    try:
+        table = pq.read_table(name)
+    except pa.ArrowInvalid as error:
+        raise InvalidData(f"{name}: not a readable Parquet file ({error}).") from None
+    columns = list(table.column_names)
+    numeric = [
+        pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+        for field in table.schema
+    ]
+    label_at, sequence_at = _roles(name, columns, numeric, label, sequence)
+    values = [table.column(i).to_pylist() for i in range(len(columns))]
+    return _assemble(name, values, numeric, label_at, sequence_at, None)
+
+
+def _read_csv(name: str, label: str | None, sequence: str | None) -> FrameTable:
+    rows: list[list[str]] = []
+    breaks = [0]
+    width = 0
+    header: list[str] | None = None
+    with _open(name) as file:
+        for number, cells in _cells(file):
+            if not cells:
+                if len(rows) > breaks[-1]:
+                    breaks.append(len(rows))
+                continue
+            if not width:
+                width = len(cells)
+                if sum(map(_is_number, cells)) < min(width, 2) and number == 1:
+                    header = [cell.strip() for cell in cells]
+                    continue
+            if len(cells) != width:
+                raise ParseError(name, number, f"{width} cells", f"{len(cells)}")
+            rows.append(cells)
+    if not rows:
+        raise InvalidData(f"{name}: must hold at least one frame; it is empty.")
+    columns = header or [str(i + 1) for i in range(width)]
+    numeric = [_is_number(cell) for cell in rows[0]]
+    label_at, sequence_at = _roles(name, columns, numeric, label, sequence)
+    values = [[row[i] for row in rows] for i in range(width)]
+    return _assemble(name, values, numeric, label_at, sequence_at, breaks)
+
+
+def _open(name: str) -> IO[str]:
+    if name.endswith(".gz"):
+        return gzip.open(name, "rt", encoding="utf-8", newline="")
+    return open(name, encoding="utf-8", newline="")
+
+
+def _cells(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    first = file.readline()
+    delimiter = "\t" if "\t" in first else ","
+    reader = csv.reader([first], delimiter=delimiter)
+    yield 1, next(reader, [])
+    for number, cells in enumerate(csv.reader(file, delimiter=delimiter), start=2):
+        yield number, [] if cells == [""] else cells
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _roles(
+    name: str, columns: list[str], numeric: list[bool], label: str | None, sequence: str | None
+) -> tuple[int | None, int | None]:
+    """Find the columns of labels and of sequences."""
+    sequence_at = _find(name, columns, sequence, "sequence")
+    label_at = _find(name, columns, label, "label")
+    texts = [i for i, is_number in enumerate(numeric) if not is_number and i != sequence_at]
+    if label_at is None and len(texts) == 1:
+        label_at = texts[0]
+    others = [columns[i] for i in texts if i != label_at]
+    if others:
+        raise InvalidData(
+            f"{name}: the columns {', '.join(map(repr, others))} do not hold numbers. "
+            "Say which one is the label (--label), and drop the others."
+        )
+    return label_at, sequence_at
+
+
+def _find(name: str, columns: list[str], wanted: str | None, usual: str) -> int | None:
+    if wanted is None:
+        return columns.index(usual) if usual in columns else None
+    if wanted in columns:
+        return columns.index(wanted)
+    if wanted.isdigit() and 1 <= int(wanted) <= len(columns):
+        return int(wanted) - 1
+    raise InvalidParameter(
+        f"{usual} must name a column of {name}: {', '.join(columns[:30])}; got {wanted!r}."
+    )
+
+
+def _assemble(
+    name: str,
+    values: list[list[Any]],
+    numeric: list[bool],
+    label_at: int | None,
+    sequence_at: int | None,
+    breaks: list[int] | None,
+) -> FrameTable:
+    used = [i for i in range(len(values)) if i not in (label_at, sequence_at)]
+    if not used:
+        raise InvalidData(f"{name}: must have at least one column of numbers; it has none.")
+    try:
+        frames = np.array([values[i] for i in used], dtype=np.float64).T.copy()
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"{name}: every reading must be a number: {error}.") from None
+    if sequence_at is not None:
+        names = values[sequence_at]
+        cuts = [i for i in range(1, len(names)) if names[i] != names[i - 1]]
+        bounds = [0, *cuts, len(frames)]
+    else:
+        bounds = [*(breaks or [0]), len(frames)]
+    offsets = np.unique(np.array(bounds, dtype=np.int64))
+    labels = None
+    if label_at is not None:
+        labels = [v.strip() if isinstance(v, str) else v for v in values[label_at]]
+    return FrameTable(frames, offsets, labels)

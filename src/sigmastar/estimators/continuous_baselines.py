@@ -1,0 +1,165 @@
+"""What continuous taggers are measured against: frames one by one, and discretised inputs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import Integer, Real, Rule
+from sigmastar.estimators.continuous_base import ContinuousTaggerEstimator
+from sigmastar.estimators.continuous_extract import fit_extractor
+from sigmastar.estimators.continuous_features import CentroidFeatures
+from sigmastar.learn.continuous import solve_gram
+from sigmastar.learn.continuous_gibbs import learn_gibbs_tagger
+from sigmastar.models.continuous import ContinuousTagger
+
+__all__ = ["FramewiseTagger", "GibbsSequenceTagger"]
+
+
+class FramewiseTagger(ContinuousTaggerEstimator):
+    """Label every frame by itself: a tagger with one state.
+
+    With a classifier as features its own probabilities decide; with a transformer, a ridge
+    regression of the labels on the features.
+
+    Parameters
+    ----------
+    features, window, random_state
+        As for :class:`SpectralSequenceTagger`.
+    ridge : float
+        Regularisation of the regression, in units of the mean eigenvalue of the Gram matrix.
+    """
+
+    decoding = "marginal"
+    n_folds = 1  # nothing is learned from the probabilities of training frames
+    validation_fraction = 0.2
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        "features": ContinuousTaggerEstimator._common_rules["features"],
+        "window": Integer(low=1),
+        "ridge": Real(low=0.0),
+    }
+
+    def __init__(
+        self,
+        *,
+        features: Any = None,
+        window: int = 1,
+        ridge: float = 1e-5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.features = features
+        self.window = window
+        self.ridge = ridge
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
+        """Learn from labelled sequences."""
+        data = self._prepare(X, y, lengths)
+        extractor = fit_extractor(
+            self._feature_estimator(),
+            data.frames,
+            data.offsets,
+            data.codes,
+            n_labels=len(self.labels_),
+            window=self.window,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+        )
+        features = extractor.training_features()
+        n_labels = len(self.labels_)
+        if extractor.partition:
+            weights = np.eye(features.shape[1], n_labels)
+        else:
+            gram = features.T @ features / len(features)
+            target = features.T @ np.eye(n_labels)[data.codes] / len(features)
+            weights = solve_gram(gram, self.ridge * float(np.trace(gram)) / len(gram), target)
+        model = ContinuousTagger(
+            np.ones(1),
+            weights.T[:, :, None, None],
+            np.ones(1),
+            self.labels_,
+            features.mean(axis=0),
+        )
+        return self._finish(model, {}, extractor)
+
+
+class GibbsSequenceTagger(ContinuousTaggerEstimator):
+    """A Bayesian automaton over (nearest centroid, label) pairs, by collapsed Gibbs sampling.
+
+    Parameters
+    ----------
+    n_states : int
+        Hidden states of each draw.
+    features : CentroidFeatures, optional
+        Whose centroids discretise the input; their ``tau`` does not matter.
+    prior : float
+        Dirichlet weight of each single move.
+    n_sweeps : int
+        Sweeps before the first draw, and between draws.
+    n_draws : int
+        Automata drawn; the tagger is their mixture.
+    random_state : None, int or generator
+        Randomness of k-means and sampling.
+    """
+
+    decoding = "marginal"
+    window = 1
+    n_folds = 2
+    validation_fraction = 0.2
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        "features": ContinuousTaggerEstimator._common_rules["features"],
+        "n_states": Integer(low=1),
+        "prior": Real(low=0.0, open_low=True),
+        "n_sweeps": Integer(low=1),
+        "n_draws": Integer(low=1),
+    }
+
+    def __init__(
+        self,
+        n_states: int = 5,
+        *,
+        features: CentroidFeatures | None = None,
+        prior: float = 0.01,
+        n_sweeps: int = 50,
+        n_draws: int = 10,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_states = n_states
+        self.features = features
+        self.prior = prior
+        self.n_sweeps = n_sweeps
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
+        """Learn from labelled sequences."""
+        data = self._prepare(X, y, lengths)
+        extractor = fit_extractor(
+            self._feature_estimator(),
+            data.frames,
+            data.offsets,
+            data.codes,
+            n_labels=len(self.labels_),
+            window=1,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+        ).with_settings(0.0, None)
+        hard = extractor.training_features()
+        learned = learn_gibbs_tagger(
+            hard.argmax(axis=1),
+            data.codes,
+            data.offsets,
+            self.labels_,
+            n_clusters=hard.shape[1],
+            n_states=self.n_states,
+            prior=self.prior,
+            n_sweeps=self.n_sweeps,
+            n_draws=self.n_draws,
+            rng=as_generator(self.random_state),
+        )
+        return self._finish(learned.model, dict(learned.info), extractor)

@@ -1,0 +1,127 @@
+"""Features of continuous taggers as scikit-learn transformers and classifiers.
+
+:class:`CentroidFeatures` are those of Recasens and Quattoni (2013, sec. 5.1). Any other
+transformer works as well, and so does any classifier with ``predict_proba``: its probabilities
+are a soft partition of the input space, the P[z | x] of the model. :func:`to_stages` turns what
+it knows (pipelines of scalers, centroids, logistic regression, forests and boosted trees) into
+plain arrays that are saved with the tagger.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import Choice, Integer, Real, Rule
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.frames import as_matrix
+from sigmastar.estimators.base import RuledEstimator
+from sigmastar.models.continuous_stages import METRICS, Centroids, on_sphere
+
+__all__ = ["CentroidFeatures"]
+
+
+class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
+    """Similarities to k-means centroids, φ_c(x) ∝ exp(-d(c, x) / τ), summing to one.
+
+    Parameters
+    ----------
+    n_centroids : int
+        How many centroids; at most the number of distinct frames.
+    metric : {"correlation", "cosine", "euclidean"}
+        One minus the correlation, one minus the cosine, or the squared Euclidean distance.
+    tau : float
+        Width of the kernel: small values give almost hard assignments, large ones soft features.
+        Zero gives the indicator of the nearest centroid: a finite input alphabet.
+    max_iter : int
+        Limit of k-means' iterations.
+    random_state : None, int or generator
+        Where k-means starts.
+
+    Examples
+    --------
+    >>> features = CentroidFeatures(2, metric="euclidean", tau=0.0, random_state=0)
+    >>> features.fit_transform([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]]).sum(axis=0)
+    array([2., 1.])
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        "n_centroids": Integer(low=1),
+        "metric": Choice(*METRICS),
+        "tau": Real(low=0.0),
+        "max_iter": Integer(low=1),
+    }
+
+    def __init__(
+        self,
+        n_centroids: int = 80,
+        *,
+        metric: str = "correlation",
+        tau: float = 0.1,
+        max_iter: int = 30,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_centroids = n_centroids
+        self.metric = metric
+        self.tau = tau
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Find the centroids of frames (rows)."""
+        self._check_parameters()
+        frames = as_matrix(X, "X")
+        points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
+        n_distinct = len(np.unique(points, axis=0))
+        if self.n_centroids > n_distinct:
+            raise InvalidData(
+                f"n_centroids must be at most {n_distinct} (the number of distinct frames); "
+                f"got {self.n_centroids}. Lower it."
+            )
+        seed = int(as_generator(self.random_state).integers(2**31))
+        means = KMeans(self.n_centroids, n_init=1, max_iter=self.max_iter, random_state=seed)
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            means.fit(points)
+        centroids = means.cluster_centers_.astype(np.float64)
+        if self.metric != "euclidean":
+            centroids = on_sphere(centroids, self.metric)
+        self.centroids_: FloatArray = centroids
+        self.n_features_in_ = frames.shape[1]
+        return self
+
+    def stage(self) -> Centroids:
+        """Give the fitted features as plain arrays."""
+        check_is_fitted(self, "centroids_")
+        return Centroids(self.centroids_, self.metric, float(self.tau))
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Give the features of frames (rows)."""
+        frames = as_matrix(X, "X")
+        stage = self.stage()
+        if frames.shape[1] != stage.n_inputs:
+            raise InvalidData(
+                f"frames must have {stage.n_inputs} values each, as in training; "
+                f"got {frames.shape[1]}."
+            )
+        return stage.apply(frames)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Name the features."""
+        check_is_fitted(self, "centroids_")
+        return np.array([f"centroid{i}" for i in range(len(self.centroids_))], dtype=object)
+
+
+def is_partition(features: BaseEstimator) -> bool:
+    """Tell whether an estimator gives probabilities (a classifier) rather than transforms."""
+    return hasattr(features, "predict_proba")

@@ -1,0 +1,74 @@
+"""Label sequences with a tagger that knows its own features, as one from a file does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.rules import Choice, check
+from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.frames import as_frames, split_rows
+from sigmastar.inference.continuous import filter_labels, smooth_labels, to_probabilities
+from sigmastar.inference.continuous_search import best_labels
+from sigmastar.models.continuous import ContinuousTagger
+
+__all__ = ["DECODINGS", "TaggedFrames", "label_probabilities", "tag_frames"]
+
+DECODINGS = ("marginal", "filter", "exact")
+
+
+@dataclass(frozen=True)
+class TaggedFrames:
+    """For each sequence, the labels of its frames and how sure the tagger is of each."""
+
+    labels: list[list[Any]]
+    confidence: list[FloatArray]
+    probabilities: list[FloatArray]
+
+
+def label_probabilities(
+    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, decoding: str
+) -> FloatArray:
+    """Give the probability of each label at each frame, by smoothing or by filtering."""
+    read = filter_labels if decoding == "filter" else smooth_labels
+    return to_probabilities(model, read(model, features, offsets).scores, features)
+
+
+def tag_frames(
+    model: ContinuousTagger,
+    X: Any,
+    *,
+    lengths: ArrayLike | None = None,
+    decoding: str = "marginal",
+) -> TaggedFrames:
+    """Label sequences of frames.
+
+    Parameters
+    ----------
+    model : ContinuousTagger
+        Takes raw frames if it has a feature map, and features if not.
+    X : list of arrays (frames, inputs)
+        The sequences, or one array of all frames with ``lengths``.
+    lengths : array of int, optional
+        Cuts one flat X into sequences.
+    decoding : {"marginal", "filter", "exact"}
+        Best label of each frame given the whole sequence, given the frames so far, or the best
+        labelling as a whole by search.
+    """
+    check("decoding", decoding, Choice(*DECODINGS))
+    frames, offsets = as_frames(X, lengths)
+    features = frames if model.features is None else model.features(frames, offsets)
+    table = label_probabilities(model, features, offsets, decoding)
+    codes: IndexArray = table.argmax(axis=1)
+    if decoding == "exact":
+        codes = best_labels(model, features, offsets).labels
+    confidence = table[np.arange(len(codes)), codes]
+    symbols = model.labels.symbols
+    return TaggedFrames(
+        [[symbols[code] for code in piece] for piece in split_rows(codes, offsets)],
+        split_rows(confidence, offsets),
+        split_rows(table, offsets),
+    )

@@ -1,0 +1,203 @@
+"""Passes over sequences whose transition matrix differs at every frame.
+
+``operators[t]`` is the matrix of frame t, summed over labels unless said otherwise; a state is a
+row vector whose mass is its product with ``final``. Operators learned by moments may be
+negative, so a state can lose its mass: it then starts afresh, and the frame is counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["backward_pass", "filter_frame", "forward_pass", "search_labels"]
+
+_LEAST_MASS = 1e-9  # relative to the state's norm: below it the sign of the mass is noise
+
+
+@kernel
+def forward_pass(
+    operators: FloatArray,
+    initial: FloatArray,
+    final: FloatArray,
+    state: FloatArray,
+    states: FloatArray,
+    log_mass: FloatArray,
+) -> int:
+    """Carry ``state`` over the frames; return how often it had to start afresh.
+
+    ``states[t]`` receives the state before frame t and ``log_mass[t]`` the logarithm of the mass
+    that frame t multiplies it by (NaN where it starts afresh). ``state`` is left after the last.
+    """
+    n_frames, n = operators.shape[0], len(state)
+    following = np.empty(n)
+    restarts = 0
+    for t in range(n_frames):
+        following[:] = 0.0
+        for i in range(n):
+            for j in range(n):
+                following[j] += state[i] * operators[t, i, j]
+        mass = 0.0
+        norm = 0.0
+        for j in range(n):
+            states[t, j] = state[j]
+            mass += following[j] * final[j]
+            norm += abs(following[j] * final[j])
+        if mass > _LEAST_MASS * norm and mass < np.inf:
+            log_mass[t] = np.log(mass)
+            for j in range(n):
+                state[j] = following[j] / mass
+        else:
+            log_mass[t] = np.nan
+            restarts += 1
+            for j in range(n):
+                state[j] = initial[j]
+    return restarts
+
+
+@kernel
+def backward_pass(
+    operators: FloatArray,
+    initial: FloatArray,
+    final: FloatArray,
+    future: FloatArray,
+    futures: FloatArray,
+) -> int:
+    """Carry ``future`` from the last frame to the first; ``futures[t]`` is that after frame t."""
+    n_frames, n = operators.shape[0], len(future)
+    earlier = np.empty(n)
+    restarts = 0
+    for back in range(n_frames):
+        t = n_frames - 1 - back
+        mass = 0.0
+        norm = 0.0
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += operators[t, i, j] * future[j]
+            earlier[i] = total
+            mass += total * initial[i]
+            norm += abs(total * initial[i])
+        for j in range(n):
+            futures[t, j] = future[j]
+        if mass > _LEAST_MASS * norm and mass < np.inf:
+            for j in range(n):
+                future[j] = earlier[j] / mass
+        else:
+            restarts += 1
+            for j in range(n):
+                future[j] = final[j]
+    return restarts
+
+
+@kernel
+def filter_frame(
+    features: FloatArray,
+    table: FloatArray,
+    initial: FloatArray,
+    final: FloatArray,
+    state: FloatArray,
+    scores: FloatArray,
+) -> int:
+    """Read one frame: score its labels, then carry the state over it; return 1 if it starts afresh.
+
+    Row l of ``table`` holds the operator of feature l summed over labels, then the operator of
+    each label times ``final``, all flattened: mixing rows is one long loop, whatever the number of
+    states. Features that are zero cost nothing.
+    """
+    n, n_labels = len(state), len(scores)
+    mixed = np.zeros(table.shape[1])
+    for feature in range(len(features)):
+        weight = features[feature]
+        if weight != 0.0:
+            for q in range(len(mixed)):
+                mixed[q] += weight * table[feature, q]
+    for label in range(n_labels):
+        total = 0.0
+        for i in range(n):
+            total += state[i] * mixed[n * n + label * n + i]
+        scores[label] = total
+    following = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            following[j] += state[i] * mixed[i * n + j]
+    mass = 0.0
+    norm = 0.0
+    for j in range(n):
+        mass += following[j] * final[j]
+        norm += abs(following[j] * final[j])
+    if mass > _LEAST_MASS * norm and mass < np.inf:
+        for j in range(n):
+            state[j] = following[j] / mass
+        return 0
+    for j in range(n):
+        state[j] = initial[j]
+    return 1
+
+
+@kernel
+def search_labels(
+    operators: FloatArray,
+    initial: FloatArray,
+    bounds: FloatArray,
+    prune: bool,
+    max_nodes: int,
+    best: IndexArray,
+    best_weight: float,
+) -> tuple[float, int]:
+    """Find the labelling of largest weight by depth-first search; return its weight and the nodes.
+
+    ``operators[t, s]`` belongs to frame t and label s. A prefix that leads to the row vector v
+    after t frames is left alone if v · bounds[t] does not exceed the best weight known (only if
+    ``prune``). ``best`` comes with a labelling of weight ``best_weight`` to improve on. The number
+    of nodes is negative if the search stopped at ``max_nodes``.
+    """
+    n_frames, n_labels, n = operators.shape[0], operators.shape[1], len(initial)
+    vectors = np.empty((n_frames + 1, n_labels, n))
+    values = np.empty((n_frames, n_labels))
+    order = np.empty((n_frames, n_labels), np.int64)
+    turn = np.zeros(n_frames, np.int64)
+    vectors[0, 0, :] = initial
+    depth = 0
+    here = 0  # which of the siblings at this depth is being extended
+    nodes = 0
+    opened = False
+    chosen = np.zeros(n_frames, np.int64)
+    while depth >= 0:
+        if not opened:
+            nodes += 1
+            if nodes > max_nodes:
+                return best_weight, -nodes
+            for label in range(n_labels):
+                value = 0.0
+                for j in range(n):
+                    total = 0.0
+                    for i in range(n):
+                        total += vectors[depth, here, i] * operators[depth, label, i, j]
+                    vectors[depth + 1, label, j] = total
+                    value += total * bounds[depth + 1, j]
+                values[depth, label] = value
+            order[depth, :] = np.argsort(-values[depth])
+            turn[depth] = 0
+        if turn[depth] == n_labels:
+            depth -= 1
+            opened = True
+            continue
+        label = order[depth, turn[depth]]
+        turn[depth] += 1
+        chosen[depth] = label
+        value = values[depth, label]
+        if depth == n_frames - 1:
+            if value > best_weight:
+                best_weight = value
+                best[:] = chosen
+            opened = True
+        elif prune and not value > best_weight:
+            opened = True
+        else:
+            depth += 1
+            here = label
+            opened = False
+    return best_weight, nodes

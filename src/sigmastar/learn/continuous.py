@@ -1,0 +1,149 @@
+"""Spectral learning of taggers over continuous inputs (Recasens and Quattoni, ECML 2013).
+
+From the moments H1, H2, C and H_l^σ (:mod:`sigmastar.moments.continuous`) and a rank factorisation
+H2 = F B, the tagger of theorem 1 is
+
+    initialᵀ = H1ᵀ B⁺,   final = F⁺ H1,   O_·^σ(i, j) = (C + λ)⁻¹ [F⁺ H_·^σ B⁺](i, j).
+
+``subspace="svd"`` factorises H2 = U Λ Vᵀ as in the paper. ``"cca"`` takes the singular vectors
+of C^(-1/2) H2 C^(-1/2) instead: directions count by how well they predict, not by how much they
+vary. Either way the tagger of a lower rank is the leading block of the one of a higher rank, so
+one decomposition serves every number of states.
+
+λ is ``ridge`` times the mean eigenvalue of C. Soft features overlap, C is nearly singular, and
+without λ the operators would be noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rules import Choice, Integer, Real, check
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.moments.continuous import ContinuousMoments
+
+__all__ = ["learn_continuous_tagger"]
+
+Triple = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def learn_continuous_tagger(
+    moments: ContinuousMoments,
+    triple: Triple,
+    labels: Alphabet,
+    *,
+    n_states: int,
+    ridge: float = 1e-5,
+    subspace: Literal["svd", "cca"] = "svd",
+    start: Literal["stationary", "first"] = "stationary",
+) -> Learned[ContinuousTagger]:
+    """Learn a tagger from moments.
+
+    Parameters
+    ----------
+    moments : ContinuousMoments
+        H1, H2 and C, of labelled and unlabelled sequences.
+    triple : callable
+        Gives Lᵀ H_l^σ R for two matrices L and R, as an array (label, feature, row, column).
+    labels : Alphabet
+        The labels, in the order of ``triple``.
+    n_states : int
+        Rank of the factorisation, at most that of H2.
+    ridge : float
+        λ in units of the mean eigenvalue of C.
+    subspace : {"svd", "cca"}
+        Which factorisation of H2.
+    start : {"stationary", "first"}
+        Begin a sequence anywhere in the stream (the paper), or as training sequences begin.
+    """
+    check("n_states", n_states, Integer(low=1))
+    check("ridge", ridge, Real(low=0.0))
+    check("subspace", subspace, Choice("svd", "cca"))
+    check("start", start, Choice("stationary", "first"))
+    gram = moments.gram
+    damping = ridge * float(np.trace(gram)) / len(gram)
+    left, right, values = factorise(moments.pair, gram, damping, n_states, subspace)
+    rank = int((values > 1e-12 * values[0]).sum())
+    if n_states > rank:
+        raise InvalidParameter(
+            f"n_states must be between 1 and {rank} (the rank of the pair moments); "
+            f"got {n_states}. Lower it, or use more features."
+        )
+    projected = triple(left, right)
+    n_labels, n_features = projected.shape[:2]
+    flat = projected.transpose(1, 0, 2, 3).reshape(n_features, -1)
+    operators = solve_gram(gram, damping, flat)  # eq. 30
+    operators = operators.reshape(n_features, n_labels, n_states, n_states).transpose(1, 0, 2, 3)
+    begin = moments.mean if start == "stationary" else moments.first
+    model = ContinuousTagger(
+        initial=begin @ right,  # eq. 29
+        operators=operators,
+        final=left.T @ moments.mean,  # eq. 28
+        labels=labels,
+        typical=moments.mean,
+    )
+    info = {
+        "singular_values": values,
+        "damping": damping,
+        "n_frames": moments.n_frames,
+        "stationary_mass": float(moments.mean @ right @ model.final),
+    }
+    return Learned(model, info)
+
+
+def factorise(
+    pair: FloatArray, gram: FloatArray, damping: float, n_states: int, subspace: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give L with Lᵀ = F⁺, R = B⁺ and the singular values, so that Lᵀ H2 R = I."""
+    if n_states > len(pair):
+        raise InvalidParameter(
+            f"n_states must be between 1 and {len(pair)} (the number of features); "
+            f"got {n_states}. Lower it, or use more features."
+        )
+    if subspace == "svd":
+        u, values, v = leading_svd(pair, n_states)
+        return u / values, v, values
+    spectrum, vectors = np.linalg.eigh(gram)
+    floor = 1e-12 * spectrum[-1]
+    whiten = (vectors / np.sqrt(np.maximum(spectrum + damping, floor))) @ vectors.T
+    u, values, v = leading_svd(whiten @ pair @ whiten, n_states)
+    return whiten @ u / values, whiten @ v, values
+
+
+def leading_svd(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give the leading singular triplets; the largest entry of each left vector is positive."""
+    size = len(matrix)
+    if size <= 200 or rank > size // 4:
+        u, values, vt = np.linalg.svd(matrix)
+        u, values, v = u[:, :rank], values[:rank], vt[:rank].T
+    else:  # Lanczos: a fixed start keeps the result the same on every run
+        u, values, vt = scipy.sparse.linalg.svds(matrix, k=rank, v0=np.ones(size))
+        order = np.argsort(-values)
+        u, values, v = u[:, order], values[order], vt[order].T
+    signs = np.sign(u[np.abs(u).argmax(axis=0), np.arange(rank)])
+    signs[signs == 0] = 1.0
+    return u * signs, np.maximum(values, np.finfo(np.float64).tiny), v * signs
+
+
+def solve_gram(gram: FloatArray, damping: float, right: FloatArray) -> FloatArray:
+    """Solve (C + λ) Z = right; directions that C does not have are left out if λ is zero."""
+    try:
+        factor = scipy.linalg.cho_factor(gram + damping * np.eye(len(gram)), lower=True)
+        solution: FloatArray = scipy.linalg.cho_solve(factor, right)
+        if np.isfinite(solution).all():
+            return solution
+    except np.linalg.LinAlgError:
+        pass
+    spectrum, vectors = np.linalg.eigh(gram)
+    kept = spectrum > 1e-12 * spectrum[-1]
+    basis = vectors[:, kept]
+    result: FloatArray = basis @ ((basis.T @ right) / (spectrum[kept] + damping)[:, None])
+    return result

@@ -1,0 +1,188 @@
+"""Sequence taggers over continuous inputs: f(x, y) = initialᵀ Π_t A(x_t, y_t) final.
+
+The operator of a frame is a combination of elementary ones, weighted by features of the input,
+A(x, σ) = Σ_l φ_l(x) O_l^σ (Recasens and Quattoni, ECML 2013, eqs. 4 to 6). With features that
+are indicators of a finite input alphabet this is a weighted transducer; with features P[z=l | x]
+and O_l^σ(i, j) = P_l[h'=j, σ | h=i] it is their mixture-transition model.
+
+Weights may be negative: taggers learned by moments are not distributions by construction.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidModel, InvalidParameter
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.models.continuous_features import FeatureMap
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.wfa import frozen_array
+
+__all__ = ["ContinuousTagger"]
+
+_ARRAYS = ("initial", "operators", "final", "typical")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContinuousTagger:
+    """A weighted sequence tagger whose inputs are vectors.
+
+    Parameters
+    ----------
+    initial : array (n_states,)
+        Initial weights.
+    operators : array (n_labels, n_features, n_states, n_states)
+        One elementary operator for each label and feature.
+    final : array (n_states,)
+        Final weights.
+    labels : Alphabet
+        The labels, in the order of the operators.
+    typical : array (n_features,)
+        The mean feature vector; the frame of nobody's reading.
+    features : FeatureMap, optional
+        How raw frames become features. Without one the tagger takes features as they are.
+    """
+
+    initial: FloatArray
+    operators: FloatArray
+    final: FloatArray
+    labels: Alphabet
+    typical: FloatArray
+    features: FeatureMap | None = None
+
+    kind: ClassVar[str] = "ContinuousTagger"
+
+    def __post_init__(self) -> None:
+        initial = frozen_array("initial", self.initial, (-1,))
+        n = len(initial)
+        if n == 0:
+            raise InvalidModel("a model needs at least one state; got none.")
+        if not isinstance(self.labels, Alphabet) or len(self.labels) == 0:
+            raise InvalidModel(f"labels must be an Alphabet of at least one; got {self.labels!r}.")
+        typical = frozen_array("typical", self.typical, (-1,))
+        shape = (len(self.labels), len(typical), n, n)
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "operators", frozen_array("operators", self.operators, shape))
+        object.__setattr__(self, "final", frozen_array("final", self.final, (n,)))
+        object.__setattr__(self, "typical", typical)
+        if self.features is not None:
+            if not isinstance(self.features, FeatureMap):
+                raise InvalidModel(f"features must be a FeatureMap; got {self.features!r}.")
+            if self.features.n_outputs != len(typical):
+                raise InvalidModel(
+                    f"features must give {len(typical)} values, one for each operator; "
+                    f"the map gives {self.features.n_outputs}."
+                )
+
+    @property
+    def n_states(self) -> int:
+        """How many states the tagger has."""
+        return len(self.initial)
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels the tagger knows."""
+        return len(self.labels)
+
+    @property
+    def n_features(self) -> int:
+        """How many features weight the operators."""
+        return len(self.typical)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many numbers a raw frame has (features, if the tagger has no feature map)."""
+        return self.n_features if self.features is None else self.features.n_inputs
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether no weight is negative, so that every score is one of a distribution."""
+        return all((getattr(self, name) >= 0).all() for name in ("initial", "operators", "final"))
+
+    def truncated(self, n_states: int) -> ContinuousTagger:
+        """Keep the leading states. For a spectral tagger this is the tagger of lower rank."""
+        if not 1 <= n_states <= self.n_states:
+            raise InvalidParameter(
+                f"n_states must be between 1 and {self.n_states}; got {n_states}."
+            )
+        keep = slice(0, n_states)
+        return replace(
+            self,
+            initial=self.initial[keep],
+            operators=self.operators[:, :, keep, keep],
+            final=self.final[keep],
+        )
+
+    def shrunk(self, memory: float) -> ContinuousTagger:
+        """Shrink every operator towards one that labels a frame by itself and moves on blindly.
+
+        O_l^σ becomes memory · O_l^σ + (1 - memory) · (initial O_l^σ final) A(typical): with
+        probability 1 - memory a frame is labelled by its own features alone and tells nothing
+        about the state. Neighbouring frames repeat much of the same evidence, which a tagger
+        would count over and over; and blind moves do not turn scores negative.
+        """
+        if not 0.0 <= memory <= 1.0:
+            raise InvalidParameter(f"memory must be between 0 and 1; got {memory!r}.")
+        if memory == 1.0:
+            return self
+        blind = np.tensordot(self.typical, self.operators.sum(axis=0), axes=1)
+        alone = np.einsum("i,lkij,j->lk", self.initial, self.operators, self.final, optimize=True)
+        operators = memory * self.operators + (1.0 - memory) * alone[:, :, None, None] * blind
+        return replace(self, operators=operators)
+
+    def with_features(self, features: FeatureMap | None) -> ContinuousTagger:
+        """Return the same tagger with another way from frames to features."""
+        return replace(self, features=features)
+
+    def emissions(self) -> FloatArray:
+        """Give O_l^σ final as an array (n_features, n_labels, n_states)."""
+        return np.ascontiguousarray((self.operators @ self.final).transpose(1, 0, 2))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ContinuousTagger):
+            return NotImplemented
+        return (
+            self.labels == other.labels
+            and self.features == other.features
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"ContinuousTagger(n_states={self.n_states}, n_labels={self.n_labels}, "
+            f"n_features={self.n_features})"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
+        write_stored(path, self.to_stored())
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        meta: dict[str, Any] = {"labels": alphabet_to_json(self.labels)}
+        if self.features is not None:
+            extra, description = self.features.to_parts()
+            arrays.update(extra)
+            meta["features"] = description
+        return Stored(self.kind, arrays, meta)
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> ContinuousTagger:
+        """Rebuild from named arrays and metadata."""
+        described = stored.meta.get("features")
+        return cls(
+            stored.array("initial"),
+            stored.array("operators"),
+            stored.array("final"),
+            alphabet_from_json(stored.meta.get("labels")),
+            stored.array("typical"),
+            None if described is None else FeatureMap.from_parts(stored.arrays, described),
+        )
