@@ -1,0 +1,131 @@
+"""Ambiguity classes: words that may bear the same tags are one symbol to the tagger.
+
+The lexicon maps a word to the set of its tags, the guesser an unknown word to the set of likely
+tags of its ending. Frequent ambiguous words may be classes of their own ("lexicalised"). The tags of
+a class are distributed as in the training corpus, shrunk towards the lexicon; rare words count for
+the class that the guesser would give them as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.models.tag_model import fixed_point
+from sigmastar.tagging.counts import Lexicon
+from sigmastar.tagging.guesser import Guesser
+from sigmastar.tagging.lexical import ClassTable, kindred_forms
+from sigmastar.tagging.vocabulary import Vocabulary
+
+__all__ = ["ClassSets", "build_class_sets", "score_class_sets"]
+
+_PRIOR = 2.0  # occurrences that the lexicon's word on a class is worth
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSets:
+    """Classes as sets of tags, with a first idea of how the tags are distributed in each."""
+
+    offsets: IndexArray
+    candidates: SymbolArray
+    shares: FloatArray
+    vocabulary: Vocabulary
+
+
+def build_class_sets(
+    lexicon: Lexicon, guesser: Guesser, *, n_lexical: int, threshold: float, guess_threshold: float
+) -> ClassSets:
+    """Map words and endings to classes.
+
+    Parameters
+    ----------
+    lexicon, guesser
+        Where tags come from.
+    n_lexical : int
+        How many of the most frequent ambiguous words become classes of their own.
+    threshold, guess_threshold : float
+        A tag belongs to a word's (an ending's) class if it has this share of the best tag's.
+    """
+    n_tags = len(lexicon.tags)
+    rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
+    best = np.maximum.reduceat(lexicon.counts, lexicon.offsets[:-1])
+    kept = lexicon.counts >= threshold * best[rows]
+    ambiguous = np.bincount(rows[kept], minlength=len(lexicon.words)) > 1
+    frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[:n_lexical]
+    own = set(frequent[ambiguous[frequent]].tolist())
+    numbers: dict[tuple[tuple[int, ...], int], int] = {}
+    mass: list[FloatArray] = []
+
+    def number_of(tags: IndexArray, weights: FloatArray, word: int) -> int:
+        key = (tuple(tags.tolist()), word if word in own else -1)
+        if key not in numbers:
+            numbers[key] = len(mass)
+            mass.append(np.zeros(n_tags))
+        mass[numbers[key]][tags] += weights
+        return numbers[key]
+
+    of_word = np.empty(len(lexicon.words), np.int32)
+    for word in range(len(of_word)):
+        part = slice(lexicon.offsets[word], lexicon.offsets[word + 1])
+        tags = lexicon.word_tags[part][kept[part]]
+        of_word[word] = number_of(tags, lexicon.counts[part][kept[part]].astype(float), word)
+    nodes = np.empty(guesser.n_nodes, np.int32)
+    for node in range(guesser.n_nodes):
+        part = slice(guesser.offsets[node], guesser.offsets[node + 1])
+        chances = guesser.probabilities[part]
+        likely = chances >= guess_threshold * chances.max()
+        nodes[node] = number_of(guesser.tags[part][likely], chances[likely], -1)
+    kin = kindred_forms(lexicon.words)
+    forms = [*lexicon.words, *(form for form, _, _ in kin)]
+    borrowed = np.array([of_word[word] for _, word, _ in kin], np.int32)
+    guessed = nodes[guesser.trie.nodes_of([x[0] for x in kin], np.zeros(len(kin), bool))]
+    inside = np.where([anywhere for _, _, anywhere in kin], borrowed, guessed).astype(np.int32)
+    vocabulary = Vocabulary(
+        forms,
+        np.concatenate((of_word, inside)),
+        np.concatenate((of_word, borrowed)),
+        guesser.trie,
+        nodes,
+    )
+    sets = [np.array(tags, np.int32) for tags, _ in numbers]
+    offsets = np.concatenate(([0], np.cumsum([len(tags) for tags in sets])))
+    candidates = np.concatenate(sets)
+    owner = np.repeat(np.arange(len(sets)), np.diff(offsets))
+    shares = np.stack(mass)[owner, candidates]
+    shares /= np.add.reduceat(shares, offsets[:-1])[owner]
+    return ClassSets(offsets.astype(np.int64), candidates, shares, vocabulary)
+
+
+def score_class_sets(
+    sets: ClassSets, corpus: PairCorpus, tags: IndexArray, tag_counts: FloatArray, rare_count: int
+) -> ClassTable:
+    """Score candidates by their share of the class in a tagged corpus (its tags recoded)."""
+    words = [[str(word) for word in sentence] for sentence in corpus.source]
+    codes, starts = sets.vocabulary.classes(words)
+    common = np.bincount(corpus.source.symbols, minlength=len(corpus.source.alphabet))
+    rare = np.flatnonzero(common[corpus.source.symbols] <= rare_count)
+    names = corpus.source.alphabet.decode(corpus.source.symbols[rare])
+    first = np.zeros(len(codes), bool)
+    first[starts[:-1][np.diff(starts) > 0]] = True
+    trie = sets.vocabulary.trie
+    guessed = sets.vocabulary.node_classes[trie.nodes_of([str(x) for x in names], first[rare])]
+    all_codes = np.concatenate((codes, guessed)).astype(np.int64)
+    all_tags = np.concatenate((tags, tags[rare]))
+    n_tags = len(tag_counts)
+    owner = np.repeat(np.arange(len(sets.offsets) - 1), np.diff(sets.offsets))
+    member = owner * n_tags + sets.candidates
+    seen = np.bincount(all_codes * n_tags + all_tags, minlength=(owner[-1] + 1) * n_tags)[member]
+    total = np.add.reduceat(seen, sets.offsets[:-1])[owner]
+    shares = (seen + _PRIOR * sets.shares) / (total + _PRIOR)
+    score = np.log(shares) - np.log(np.maximum(tag_counts[sets.candidates], 0.5))
+    score -= np.maximum.reduceat(score, sets.offsets[:-1])[owner]
+    return ClassTable(
+        sets.offsets,
+        sets.candidates,
+        fixed_point(score),
+        np.full(len(sets.offsets) - 1, -1, np.int32),
+        np.zeros((0, n_tags + 1), np.int32),
+    )
