@@ -36,7 +36,13 @@ class ClassSets:
 
 
 def build_class_sets(
-    lexicon: Lexicon, guesser: Guesser, *, n_lexical: int, threshold: float, guess_threshold: float
+    lexicon: Lexicon,
+    guesser: Guesser,
+    *,
+    n_lexical: int,
+    threshold: float,
+    guess_threshold: float,
+    max_classes: int | None = None,
 ) -> ClassSets:
     """Map words and endings to classes.
 
@@ -48,6 +54,9 @@ def build_class_sets(
         How many of the most frequent ambiguous words become classes of their own.
     threshold, guess_threshold : float
         A tag belongs to a word's (an ending's) class if it has this share of the best tag's.
+    max_classes : int, optional
+        How many ambiguous sets of tags to keep, the most frequent ones; words of another set lose
+        their least likely tags until it is one of these, or a single tag.
     """
     n_tags = len(lexicon.tags)
     rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
@@ -56,10 +65,22 @@ def build_class_sets(
     ambiguous = np.bincount(rows[kept], minlength=len(lexicon.words)) > 1
     frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[:n_lexical]
     own = set(frequent[ambiguous[frequent]].tolist())
+    word_parts = [
+        (lexicon.word_tags[a:b][kept[a:b]], lexicon.counts[a:b][kept[a:b]].astype(float))
+        for a, b in zip(lexicon.offsets[:-1], lexicon.offsets[1:], strict=True)
+    ]
+    node_parts = []
+    for a, b in zip(guesser.offsets[:-1], guesser.offsets[1:], strict=True):
+        chances = guesser.probabilities[a:b]
+        likely = chances >= guess_threshold * chances.max()
+        node_parts.append((guesser.tags[a:b][likely], chances[likely]))
+    allowed = None if max_classes is None else _most_frequent(word_parts, max_classes)
     numbers: dict[tuple[tuple[int, ...], int], int] = {}
     mass: list[FloatArray] = []
 
-    def number_of(tags: IndexArray, weights: FloatArray, word: int) -> int:
+    def number_of(tags: SymbolArray, weights: FloatArray, word: int = -1) -> int:
+        if word not in own:
+            tags, weights = _reduced(tags, weights, allowed)
         key = (tuple(tags.tolist()), word if word in own else -1)
         if key not in numbers:
             numbers[key] = len(mass)
@@ -67,17 +88,8 @@ def build_class_sets(
         mass[numbers[key]][tags] += weights
         return numbers[key]
 
-    of_word = np.empty(len(lexicon.words), np.int32)
-    for word in range(len(of_word)):
-        part = slice(lexicon.offsets[word], lexicon.offsets[word + 1])
-        tags = lexicon.word_tags[part][kept[part]]
-        of_word[word] = number_of(tags, lexicon.counts[part][kept[part]].astype(float), word)
-    nodes = np.empty(guesser.n_nodes, np.int32)
-    for node in range(guesser.n_nodes):
-        part = slice(guesser.offsets[node], guesser.offsets[node + 1])
-        chances = guesser.probabilities[part]
-        likely = chances >= guess_threshold * chances.max()
-        nodes[node] = number_of(guesser.tags[part][likely], chances[likely], -1)
+    of_word = np.array([number_of(*part, w) for w, part in enumerate(word_parts)], np.int32)
+    nodes = np.array([number_of(*part) for part in node_parts], np.int32)
     kin = kindred_forms(lexicon.words)
     forms = [*lexicon.words, *(form for form, _, _ in kin)]
     borrowed = np.array([of_word[word] for _, word, _ in kin], np.int32)
@@ -97,6 +109,27 @@ def build_class_sets(
     shares = np.stack(mass)[owner, candidates]
     shares /= np.add.reduceat(shares, offsets[:-1])[owner]
     return ClassSets(offsets.astype(np.int64), candidates, shares, vocabulary)
+
+
+Part = tuple[SymbolArray, FloatArray]
+
+
+def _most_frequent(parts: list[Part], count: int) -> set[tuple[int, ...]]:
+    """Return the ambiguous sets of tags that most words (tokens) have."""
+    mass: dict[tuple[int, ...], float] = {}
+    for tags, weights in parts:
+        if len(tags) > 1:
+            key = tuple(tags.tolist())
+            mass[key] = mass.get(key, 0.0) + float(weights.sum())
+    return set(sorted(mass, key=lambda key: (-mass[key], key))[:count])
+
+
+def _reduced(tags: SymbolArray, weights: FloatArray, allowed: set[tuple[int, ...]] | None) -> Part:
+    """Drop the least likely tags until the set is an allowed one, or a single tag."""
+    while allowed is not None and len(tags) > 1 and tuple(tags.tolist()) not in allowed:
+        kept = np.arange(len(tags)) != np.argmin(weights)
+        tags, weights = tags[kept], weights[kept]
+    return tags, weights
 
 
 def score_class_sets(

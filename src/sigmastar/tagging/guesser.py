@@ -17,6 +17,10 @@ from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.kernels.suffixes import N_SHAPES, find_endings, grow_suffixes
 from sigmastar.tagging.words import Bytes, character_properties, join_words
 
+_FEWEST = 2
+_POINT_BITS = 21  # room for a code point in the keys of the trie's table
+_POINT_MASK = (1 << _POINT_BITS) - 1
+
 __all__ = ["Guesser", "SuffixTrie", "learn_guesser"]
 
 
@@ -89,6 +93,15 @@ def learn_guesser(
     children = np.full(room, -1, np.int32)
     paths = np.empty((len(words), max_suffix + 1), np.int32)
     n_nodes = grow_suffixes(blob, offsets, first, character_properties(), keys, children, paths)
+    # An ending of one word only tells nothing that a shorter one does not.
+    visits = np.bincount(paths[paths >= 0], minlength=n_nodes)
+    kept = visits >= _FEWEST
+    kept[:N_SHAPES] = True
+    renumber = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    paths = np.where(paths >= 0, renumber[paths], -1)
+    n_nodes = int(kept.sum())
+    children = np.where(children >= 0, renumber[children], -1).astype(np.int32)
+    keys = renumber[keys >> _POINT_BITS].astype(np.int64) << _POINT_BITS | keys & _POINT_MASK
     entry, depth = np.nonzero(paths >= 0)
     node = paths[entry, depth].astype(np.int64)
     codes, inverse = np.unique(node * n_tags + tags[entry], return_inverse=True)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.rules import Choice, Integer, Real, Rule, check_all
+from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check_all
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
@@ -93,6 +93,9 @@ class HMMTagger(BaseEstimator):
         the sets of tags of Kempe (1997), which make small transducers.
     n_lexical : int
         With ``classes="sets"``: how many frequent ambiguous words are classes of their own.
+    max_classes : int, optional
+        With ``classes="sets"``: how many ambiguous sets of tags to keep, the most frequent ones;
+        words of other sets lose their least likely tags. Fewer classes make smaller transducers.
     smoothing : {"witten-bell", "deleted"}
         How transition probabilities are smoothed.
     strength : float
@@ -137,6 +140,7 @@ class HMMTagger(BaseEstimator):
         "order": Choice(1, 2),
         "classes": Choice("words", "sets"),
         "n_lexical": Integer(0),
+        "max_classes": AnyOf(Integer(0), Nothing()),
         "smoothing": Choice("witten-bell", "deleted"),
         "strength": Real(0, open_low=True),
         "prior": Real(0),
@@ -156,11 +160,12 @@ class HMMTagger(BaseEstimator):
         *,
         classes: str = "words",
         n_lexical: int = 0,
+        max_classes: int | None = None,
         smoothing: str = "witten-bell",
         strength: float = 5.0,
         prior: float = 0.5,
         context_weight: float = 0.4,
-        threshold: float = 0.01,
+        threshold: float = 0.02,
         rare_count: int = 10,
         max_suffix: int = 8,
         decoding: str = "viterbi",
@@ -170,6 +175,7 @@ class HMMTagger(BaseEstimator):
         self.order = order
         self.classes = classes
         self.n_lexical = n_lexical
+        self.max_classes = max_classes
         self.smoothing = smoothing
         self.strength = strength
         self.prior = prior
@@ -225,6 +231,7 @@ class HMMTagger(BaseEstimator):
             n_lexical=self.n_lexical,
             threshold=self.threshold,
             guess_threshold=options.guess_threshold,
+            max_classes=options.max_classes,
         )
         codes, starts = sets.vocabulary.classes(sentences)
         learned = learn_from_classes(

@@ -24,8 +24,8 @@ from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassTable", "LexicalOptions", "build_word_classes", "kindred_forms"]
 
-_ROUND_SCORE = 32  # classes are equal if their scores agree to 1/32 nat, their contexts to 1/8
-_ROUND_CONTEXT = 8
+_ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
+_ROUND_CONTEXT = 4
 _BATCH = 4096
 
 

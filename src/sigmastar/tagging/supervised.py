@@ -27,6 +27,7 @@ class TrainingOptions:
     order: int
     classes: str
     n_lexical: int
+    max_classes: int | None
     smoothing: str
     strength: float
     prior: float
@@ -70,6 +71,7 @@ def learn_tagger(
             n_lexical=options.n_lexical,
             threshold=options.threshold,
             guess_threshold=options.guess_threshold,
+            max_classes=options.max_classes,
         )
         table = score_class_sets(
             sets, corpus, recode, counts.unigrams[: len(tags)], options.rare_count
