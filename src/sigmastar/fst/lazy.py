@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.lazy_tags import forget, run_lazy
+from sigmastar.kernels.lazy_tags import forget, move_arcs, move_slots, run_lazy
 from sigmastar.kernels.tag_decode import viterbi_many
 from sigmastar.models.tag_model import TagModel
 
@@ -44,7 +44,7 @@ class LazyTransducer:
         self.look_ahead = look_ahead
         self.n_restarts = 0
         self._lock = threading.Lock()
-        self._memory = self._new_memory(min(max_states, 1 << 14))
+        self._memory = self._new_memory(min(max_states, 1 << 16))
 
     def _new_memory(self, n_states: int) -> tuple[np.ndarray[Any, Any], ...]:
         slots = 16
@@ -55,9 +55,9 @@ class LazyTransducer:
             np.empty(slots, np.int32),
             np.empty((n_states, 7), np.int32),
             np.empty(8 * n_states, np.int32),
-            np.empty((8 * n_states, 2), np.int32),
-            np.empty(8 * n_states, np.int64),
-            np.empty(32 * n_states, np.int32),
+            np.empty((16 * n_states, 2), np.int32),
+            np.empty(16 * n_states, np.int64),
+            np.empty(64 * n_states, np.int32),
             np.empty(16 * n_states, np.int32),
             np.zeros(6, np.int64),
         )
@@ -81,19 +81,15 @@ class LazyTransducer:
         """Return the tags of class sequences."""
         model = self.model
         classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
-        widest = int(np.diff(model.offsets).max())
-        limits = (
-            _NO_LIMIT if self.look_ahead is None else self.look_ahead,
-            widest * widest if model.order == 2 else widest,
-        )
+        limit = _NO_LIMIT if self.look_ahead is None else self.look_ahead
         moves = (model.bigram, model.trigram)
         output = np.empty(len(codes), np.int32)
         done = 0
         with self._lock:
             while done < len(starts) - 1:
-                fresh = self.n_states == 1
+                fresh = self.n_arcs == 0
                 rest = starts[done:]
-                done += int(run_lazy(codes, rest, classes, moves, limits, self._memory, output))
+                done += int(run_lazy(codes, rest, classes, moves, limit, self._memory, output))
                 if done == len(starts) - 1:
                     break
                 size = len(self._memory[2])
@@ -112,5 +108,11 @@ class LazyTransducer:
         return output
 
     def _grow(self, n_states: int) -> None:
-        """Move to a larger memory, which starts empty: what is needed comes back by itself."""
-        self._memory = self._new_memory(n_states)
+        """Move to a larger memory."""
+        old, new = self._memory, self._new_memory(n_states)
+        new[1][:] = -1
+        for before, after in zip(old[2:], new[2:], strict=True):
+            after[: len(before)] = before
+        move_arcs(old[0], new[0])
+        move_slots(new)
+        self._memory = new

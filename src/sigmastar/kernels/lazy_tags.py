@@ -26,7 +26,7 @@ import numpy as np
 
 from sigmastar.kernels.jit import kernel
 
-__all__ = ["forget", "run_lazy"]
+__all__ = ["forget", "move_arcs", "move_slots", "run_lazy"]
 
 _LOWEST = -(1 << 62)
 _STATES, _NAMES, _PATHS, _PATH_TAGS, _STRINGS, _ARCS = 0, 1, 2, 3, 4, 5
@@ -59,6 +59,37 @@ def forget(memory: Any, start: int) -> None:
     used[_STRINGS] = 1
     h = mixed(mixed(mixed(17, start), start), 0)
     slots[h & (len(slots) - 1)] = 0
+
+
+@kernel
+def move_arcs(old: Any, new: Any) -> None:
+    """Enter all arcs of one table into a larger, empty one."""
+    for x in range(0, len(old), 2):
+        if old[x] >= 0:
+            slot = find_arc(new, old[x])
+            new[slot] = old[x]
+            new[slot + 1] = old[x + 1]
+
+
+@kernel
+def move_slots(memory: Any) -> None:
+    """Enter all states into an empty table of names."""
+    slots, states, names, used = memory[1], memory[2], memory[3], memory[8]
+    for state in range(used[_STATES]):
+        name = names[states[state, 3] : states[state, 3] + states[state, 2]]
+        slot = name_hash(states[state, 0], states[state, 1], name) & (len(slots) - 1)
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = state
+
+
+@kernel
+def name_hash(older: int, old: int, name: Any) -> int:
+    """Return the hash of a state's name."""
+    h = mixed(mixed(17, older), old)
+    for x in range(len(name)):
+        h = mixed(h, name[x])
+    return mixed(h, len(name))
 
 
 @kernel
@@ -109,10 +140,7 @@ def find_state(
     ``tags`` (n, 2), ``scores`` and ``tails`` (n, at least decided + len(name)) describe the paths.
     """
     _, slots, states, names, paths, path_scores, path_tags, _, used = memory
-    h = mixed(mixed(17, head[0]), head[1])
-    for x in range(len(name)):
-        h = mixed(h, name[x])
-    h = mixed(h, len(name))
+    h = name_hash(head[0], head[1], name)
     mask = len(slots) - 1
     slot = h & mask
     while slots[slot] >= 0:
@@ -145,10 +173,12 @@ def find_state(
 
 
 @kernel
-def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory: Any) -> int:
+def compute_arc(
+    state: int, code: int, classes: Any, moves: Any, memory: Any, forced: Any
+) -> int:
     """Compute one arc by a Viterbi step; return its packed value.
 
-    ``limit`` bounds the number of undecided classes: beyond it the best path so far decides.
+    With room in ``forced``, no arc is made: the first undecided tag of the best path goes there.
     """
     offsets, candidates, scores, context_rows, context = classes
     bigram, trigram = moves
@@ -222,19 +252,9 @@ def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory
             for x in range(m):
                 tails[new, x] = path_tags[first_tag + chosen * m + x]
             tails[new, m] = tag
-    if m + 1 > limit:  # decide by the best path so far, and drop those that disagree
-        top = np.argmax(new_scores)
-        undecided = tails[top, 0]
-        kept = 0
-        for p in range(len(new_tags)):
-            if tails[p, 0] == undecided:
-                new_tags[kept] = new_tags[p]
-                new_scores[kept] = new_scores[p]
-                tails[kept] = tails[p]
-                kept += 1
-        new_tags = new_tags[:kept]
-        new_scores = new_scores[:kept]
-        tails = tails[:kept]
+    if len(forced):
+        forced[0] = tails[np.argmax(new_scores), 0]
+        return -1
     decided = 0
     while decided <= m:
         agreed = True
@@ -260,31 +280,80 @@ def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory
 
 
 @kernel
-def has_room(memory: Any, length: int, widest: int) -> bool:
-    """Tell whether a sentence of this length surely fits into what is free."""
+def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory: Any) -> int:
+    """Compute one arc; where more than ``limit`` classes would stay undecided, decide one.
+
+    The first undecided tag is then that of the best path so far, and the machine goes on as if it
+    had been certain: from that tag, over the other undecided classes.
+    """
+    states, names, strings = memory[2], memory[3], memory[7]
+    nothing = np.empty(0, np.int32)
+    m = states[state, 2]
+    if m + 1 <= limit or code == len(classes[0]) - 1:
+        return compute_arc(state, code, classes, moves, memory, nothing)
+    # The arc may settle enough by itself.
+    value = compute_arc(state, code, classes, moves, memory, nothing)
+    if states[value >> 32, 2] <= limit:
+        return value
+    choice = np.empty(1, np.int32)
+    compute_arc(state, code, classes, moves, memory, choice)
+    written = np.empty(m + 1, np.int32)
+    written[0] = choice[0]
+    n_written = 1
+    head = np.empty(2, np.int32)
+    head[0] = states[state, 1] if len(moves[1]) > 0 else 0
+    head[1] = choice[0]
+    tags = np.empty((1, 2), np.int32)
+    tags[0, 0] = head[0]
+    tags[0, 1] = head[1]
+    at = np.int64(
+        find_state(
+            memory, head, nothing, tags, np.zeros(1, np.int64), np.empty((1, 0), np.int32), 0
+        )
+    )
+    for x in range(m):
+        next_code = code if x == m - 1 else names[states[state, 3] + 1 + x]
+        step = compute_arc(at, next_code, classes, moves, memory, nothing)
+        at = step >> 32
+        string = step & 0xFFFFFFFF
+        for y in range(strings[string]):
+            written[n_written] = strings[string + 1 + y]
+            n_written += 1
+    return at << 32 | add_string(memory, written, n_written)
+
+
+@kernel
+def has_room(memory: Any, state: int, width: int, limit: int) -> bool:
+    """Tell whether an arc to a class of so many candidates surely fits into what is free."""
     arcs, slots, states, names, paths, _, path_tags, strings, used = memory
+    depth = states[state, 2] + 1
+    # A forced decision makes up to as many states as there are undecided classes, and two more.
+    times = 1 if depth <= limit else depth + 2
+    kept = states[state, 4] * width
+    if times > 1:
+        kept = max(kept, width * 256)
     return (
-        used[_STATES] + length < len(states)
-        and used[_NAMES] + length * length < len(names)
-        and used[_PATHS] + length * widest < len(paths)
-        and used[_PATH_TAGS] + length * length * widest < len(path_tags)
-        and used[_STRINGS] + 2 * length + 2 < len(strings)
-        and used[_ARCS] + length + 1 < len(arcs) // 4
-        and used[_STATES] + length < len(slots) // 2
+        used[_STATES] + times < min(len(states), len(slots) // 2)
+        and used[_NAMES] + times * depth < len(names)
+        and used[_PATHS] + times * kept < len(paths)
+        and used[_PATH_TAGS] + times * kept * depth < len(path_tags)
+        and used[_STRINGS] + times * (depth + 1) < len(strings)
+        and used[_ARCS] + 1 < len(arcs) // 4
     )
 
 
 @kernel
 def run_lazy(
-    codes: Any, starts: Any, classes: Any, moves: Any, limits: Any, memory: Any, output: Any
+    codes: Any, starts: Any, classes: Any, moves: Any, limit: int, memory: Any, output: Any
 ) -> int:
-    """Tag sentences, growing the machine; return the first sentence that found no room, or their
-    number. ``limits`` = (undecided classes at most, widest set of paths)."""
-    limit, widest = limits
+    """Tag sentences, growing the machine; return the first one that found no room, or their number.
+
+    ``limit`` bounds the number of undecided classes.
+    """
+    offsets = classes[0]
     arcs, strings, used = memory[0], memory[7], memory[8]
     n_symbols = np.int64(len(classes[0]))
     for s in range(len(starts) - 1):
-        checked = False
         state = np.int64(0)
         place = starts[s]
         for i in range(starts[s], starts[s + 1] + 1):
@@ -292,10 +361,9 @@ def run_lazy(
             key = state * n_symbols + code
             slot = find_arc(arcs, key)
             if arcs[slot] < 0:
-                if not checked:
-                    if not has_room(memory, starts[s + 1] - i, widest):
-                        return s
-                    checked = True
+                width = 1 if code == n_symbols - 1 else offsets[code + 1] - offsets[code]
+                if not has_room(memory, state, width, limit):
+                    return s
                 value = grow_arc(state, code, classes, moves, limit, memory)
                 arcs[slot] = key
                 arcs[slot + 1] = value

@@ -23,7 +23,7 @@ from sigmastar.tagging.baum_welch import learn_from_classes
 from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.supervised import TrainingOptions, learn_guesser_of, learn_tagger
 from sigmastar.tagging.ambiguity import build_class_sets
-from sigmastar.tagging.vocabulary import Vocabulary
+from sigmastar.tagging.vocabulary import Vocabulary, cut_names
 
 __all__ = ["HMMTagger", "as_sentences", "as_tagged", "decode_classes", "model_arrays"]
 
@@ -269,9 +269,7 @@ class HMMTagger(BaseEstimator):
     def predict(self, X: Sentences) -> list[list[str]]:
         """Return the tags of each sentence."""
         codes, starts = self.to_classes(X)
-        names = list(map(self.tags_.__getitem__, self.tag_classes(codes, starts).tolist()))
-        ends = starts.tolist()
-        return [names[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return cut_names(self.tag_classes(codes, starts), self.tags_, starts)
 
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of the tag that predict gives it."""

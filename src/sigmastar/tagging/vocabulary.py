@@ -6,8 +6,9 @@ with a capital). Forms outside the table follow the guesser's trie to a node, wh
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,26 @@ from sigmastar.kernels.suffixes import N_SHAPES
 from sigmastar.tagging.guesser import SuffixTrie
 from sigmastar.tagging.words import Bytes, WordTable, join_words, split_words
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "cut_names"]
 
 _MOST_REMEMBERED = 1_000_000
+
+
+def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> list[list[str]]:
+    """Turn numbers into names, and cut them into sentences.
+
+    The garbage collector rests meanwhile: it would go through all these new lists several times,
+    which costs more than making them, and lists of strings form no cycles.
+    """
+    ends = starts.tolist()
+    resting = gc.isenabled()
+    gc.disable()
+    try:
+        flat = list(map(names.__getitem__, codes.tolist()))
+        return [flat[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    finally:
+        if resting:
+            gc.enable()
 
 
 class Vocabulary:
@@ -83,8 +101,7 @@ class Vocabulary:
         missing = np.flatnonzero(numbers < 0)
         if len(missing) == 0:
             return numbers
-        wanted = set(missing.tolist())
-        words = [w for i, w in enumerate(chain.from_iterable(sentences)) if i in wanted]
+        words = list(compress(chain.from_iterable(sentences), (numbers < 0).tolist()))
         new = list(dict.fromkeys(words))
         if len(self._more) + len(new) > _MOST_REMEMBERED:
             self._codes = {form: number for number, form in enumerate(self.forms)}
