@@ -13,8 +13,11 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.fst.bridge import NotSequential
+from sigmastar.fst.compose import compose
 from sigmastar.fst.lazy import LazyTransducer
 from sigmastar.fst.ntype import n_type
+from sigmastar.fst.rules import RuleSet
 from sigmastar.fst.sequential import SequentialTransducer
 from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.models.persist import Stored, write_stored
@@ -55,7 +58,9 @@ class FSTTagger:
         vocabulary: Vocabulary,
         tags: tuple[str, ...],
         info: dict[str, Any],
+        rules: RuleSet | None = None,
     ) -> None:
+        self.rules = rules
         self.machine = machine
         self.vocabulary = vocabulary
         self.tags = tags
@@ -138,6 +143,43 @@ class FSTTagger:
             info["agreement"] = float(same.mean()) if len(codes) else 1.0
         return result
 
+    def with_rules(self, rules: RuleSet) -> FSTTagger:
+        """Return this tagger followed by correction rules.
+
+        Rules over tags alone are composed with the machine into one transducer where that is
+        sequential and small enough; otherwise they run after it. ``info["rules"]`` says which, and
+        ``info["rules_note"]`` why.
+        """
+        if rules.tags != self.tags:
+            rules = RuleSet(rules.rules, self.tags)
+        base = self.vocabulary
+        info = dict(self.info)
+        note = ""
+        if rules.alphabet.words:
+            note = "the rules name words, which the classes do not"
+        elif isinstance(self.machine, LazyTransducer):
+            note = "a machine that grows has no table to compose with"
+        else:
+            try:
+                machine = compose(self.machine, rules.to_transducer())
+                info |= {"rules": "composed", "n_rules": len(rules)}
+                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
+                return FSTTagger(machine, base, self.tags, info)
+            except NotSequential as error:
+                note = str(error)
+        marked = base.marked(rules.alphabet.words, self.n_classes) if rules.alphabet.words else base
+        info |= {"rules": "cascade", "n_rules": len(rules), "rules_note": note}
+        if not rules.is_sequential:
+            info["rules_note"] = "; ".join(rules.why_not)
+        return FSTTagger(self.machine, marked, self.tags, info, rules)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the machine reads."""
+        if isinstance(self.machine, LazyTransducer):
+            return self.machine.model.n_classes
+        return self.machine.n_inputs
+
     def __repr__(self) -> str:
         return f"FSTTagger(kind={self.info.get('kind')!r}, {self.machine!r})"
 
@@ -147,7 +189,10 @@ class FSTTagger:
 
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags``."""
-        return self.machine.run_aligned(codes, starts)
+        if self.rules is None:
+            return self.machine.run_aligned(codes, starts)
+        words, classes = np.divmod(codes, np.int32(self.n_classes))
+        return self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
 
     def predict(self, X: Any) -> list[list[str]]:
         """Return the tags of each sentence."""
@@ -190,6 +235,8 @@ class FSTTagger:
         """Give the named arrays and metadata of the tagger."""
         arrays = self.vocabulary.to_arrays()
         meta: dict[str, Any] = {"tags": list(self.tags), "info": self.info}
+        if self.rules is not None:
+            meta["rules"] = str(self.rules)
         if isinstance(self.machine, LazyTransducer):
             arrays |= {name: getattr(self.machine.model, name) for name in _MODEL}
             meta["look_ahead"] = self.machine.look_ahead
@@ -231,5 +278,8 @@ class FSTTagger:
                 tags,
             )
             n_classes = machine.n_inputs
-        vocabulary = Vocabulary.from_arrays(stored.array, n_classes)
-        return cls(machine, vocabulary, tuple(tags), info)
+        text = stored.meta.get("rules", "")
+        rules = RuleSet.from_text(str(text), tags) if text else None
+        blocks = 1 + (len(rules.alphabet.words) if rules else 0)
+        vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
+        return cls(machine, vocabulary, tuple(tags), info, rules)

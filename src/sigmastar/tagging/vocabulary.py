@@ -141,6 +141,22 @@ class Vocabulary:
             codes[missing] = self.node_classes[nodes]
         return codes
 
+    def marked(self, words: Sequence[str], n_classes: int) -> Vocabulary:
+        """Return a vocabulary that tells some words apart: n_classes is added to the class of the
+        first word, 2 n_classes to that of the second, and so on.
+        """
+        new = [word for word in words if word not in set(self.forms)]
+        blob, ends = join_words(new)
+        guessed = [self.guess(blob, ends[:-1], ends[1:], first) for first in (False, True)]
+        inside = np.concatenate((self.inside, guessed[0])).astype(np.int32)
+        initial = np.concatenate((self.initial, guessed[1])).astype(np.int32)
+        forms = (*self.forms, *new)
+        place = {form: number for number, form in enumerate(forms)}
+        for number, word in enumerate(words, 1):
+            inside[place[word]] += number * n_classes
+            initial[place[word]] += number * n_classes
+        return Vocabulary(forms, inside, initial, self.trie, self.node_classes)
+
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the vocabulary."""
         blob, offsets = join_words(self.forms)
