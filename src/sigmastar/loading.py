@@ -16,6 +16,8 @@ KINDS = {
     "WFA": ("sigmastar.models.wfa", "WFA"),
     "PFA": ("sigmastar.models.pfa", "PFA"),
     "HMM": ("sigmastar.models.hmm", "HMM"),
+    "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
+    "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
 }
 
 

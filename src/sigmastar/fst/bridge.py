@@ -2,8 +2,8 @@
 
 Out: every arc becomes one arc for each symbol it writes, the rest epsilon. In: any unweighted
 functional transducer is determinized by the subset construction with output delays; a machine that
-is not sequential (its output depends on input arbitrarily far ahead) is recognised by a bound on the
-delay and refused with the reason.
+is not sequential (its output depends on input arbitrarily far ahead) is recognised by a bound on
+the delay and refused with the reason.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def to_openfst(machine: SequentialTransducer) -> Any:
             last = position >= len(string) - 1
             onward = target if last else fst.add_state()
             written = string[position] + 1 if position else first
-            fst.add_arc(source, pynini.Arc(label if position == 0 else _EPSILON, written, 0, onward))
+            fst.add_arc(
+                source, pynini.Arc(label if position == 0 else _EPSILON, written, 0, onward)
+            )
             source = onward
 
     for state in range(machine.n_states):
@@ -87,7 +89,7 @@ def from_openfst(
     max_states: int = 50_000,
     max_delay: int = 12,
 ) -> SequentialTransducer:
-    """Determinize a pynini.Fst (labels are codes plus one) into a sequential transducer."""
+    """Turn a pynini.Fst (labels are codes plus one) into a sequential transducer."""
     arcs, finals = _arcs(fst)
     strings = Strings(len(outputs))
     start, early = _settled(_closure({(int(fst.start()), ())}, arcs, finals, max_delay))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import SymbolArray
 from sigmastar.fst.bridge import NotSequential
 from sigmastar.fst.sequential import SequentialTransducer, Strings
 
@@ -25,7 +26,8 @@ def compose(
         """Run the second machine over one output string of the first."""
         known = memory.get((state, number))
         if known is None:
-            at, out = state, []
+            at = state
+            out: list[int] = []
             for symbol in first.string(number):
                 out.extend(second.string(write[at][symbol]))
                 at = step[at][symbol]
@@ -38,7 +40,9 @@ def compose(
     width = first.n_inputs
     numbers = {(0, 0): 0}
     queue = [(0, 0)]
-    rows, written, final = [], [], []
+    rows: list[SymbolArray] = []
+    written: list[SymbolArray] = []
+    final: list[int] = []
     while len(rows) < len(queue):
         one, two = queue[len(rows)]
         used, which = np.unique(outputs[one], return_inverse=True)
@@ -48,7 +52,8 @@ def compose(
         good = (targets[one] >= 0) & (onward >= 0)
         row = np.full(width, -1, np.int32)
         pairs, place = np.unique(
-            targets[one][good].astype(np.int64) * second.n_states + onward[good], return_inverse=True
+            targets[one][good].astype(np.int64) * second.n_states + onward[good],
+            return_inverse=True,
         )
         names = []
         for code in pairs.tolist():

@@ -1,6 +1,8 @@
-"""Names of classes as symbols of a transducer: the set of tags in brackets, numbered if not alone."""
+"""Names of classes as symbols of a transducer: the set of tags, numbered if not alone."""
 
 from __future__ import annotations
+
+import itertools
 
 from sigmastar.models.tag_model import TagModel
 
@@ -12,7 +14,7 @@ def class_names(model: TagModel) -> list[str]:
     names: list[str] = []
     seen: dict[str, int] = {}
     offsets, candidates = model.offsets.tolist(), model.candidates.tolist()
-    for first, last in zip(offsets[:-1], offsets[1:], strict=True):
+    for first, last in itertools.pairwise(offsets):
         name = f"[{','.join(model.tags[tag] for tag in candidates[first:last])}]"
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")

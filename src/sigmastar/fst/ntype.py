@@ -1,9 +1,9 @@
 """n-type transducers: the greedy approximation of a tagger (Kempe 1997, section 2).
 
-A tag is chosen once, by its transition from the tags chosen before and its class, and never revised:
-n0 looks at the class alone, n1 at one tag before, n2 at two. The paper has a state for each
-class:tag pair; pairs with the same tag have the same future, so a state here is a tag (n1), a pair
-of tags (n2), or nothing (n0).
+A tag is chosen once, by its transition from the tags chosen before and its class, and never
+revised: n0 looks at the class alone, n1 at one tag before, n2 at two. The paper has a state for
+each class:tag pair; pairs with the same tag have the same future, so a state here is a tag (n1),
+a pair of tags (n2), or nothing (n0).
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ def n_type(model: TagModel, order: int) -> SequentialTransducer:
         rows = np.concatenate(([n], np.arange(n)))
         choices = n1_choices(model)[rows]
         final = np.zeros(n + 1, np.int32)
-        machine = SequentialTransducer(
-            choices + 1, choices + 1, final, _NO_POOL, names, model.tags
-        )
+        machine = SequentialTransducer(choices + 1, choices + 1, final, _NO_POOL, names, model.tags)
         return reachable(machine).minimized()
     if model.order != 2:
         raise InvalidParameter('kind="n2" needs a tagger of order 2; this one has order 1.')
@@ -66,7 +64,7 @@ def _n2_type(model: TagModel, names: list[str]) -> SequentialTransducer:
     number = np.full((n + 1, n + 1), -1, np.int32)
     number[n, n] = 0
     pairs = [(n, n)]
-    rows = []
+    rows: list[SymbolArray] = []
     while len(rows) < len(pairs):
         older, old = pairs[len(rows)]
         choices = np.empty(model.n_classes, np.int32)

@@ -1,9 +1,9 @@
 """A small language for patterns over tags, compiled by Pynini.
 
 ``DT (JJ | CD)* NN+``: tags one after the other; ``|`` for choice, ``*`` ``+`` ``?`` for repetition,
-parentheses for grouping, ``ANY`` for any tag. A tag may bear a word: ``that/IN``, ``to/ANY``. ``<s>`` and
-``</s>`` are the beginning and the end of the sentence. A token that is a tag as a whole is that tag,
-so the Brown tags ``*`` and ``md*`` need no quotes; ``"…"`` quotes any other tag.
+parentheses for grouping, ``ANY`` for any tag. A tag may bear a word: ``that/IN``, ``to/ANY``.
+``<s>`` and ``</s>`` are the beginning and the end of the sentence. A token that is a tag as a
+whole is that tag, so the Brown tags ``*`` and ``md*`` need no quotes; ``"…"`` quotes any other tag.
 """
 
 from __future__ import annotations

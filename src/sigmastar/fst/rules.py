@@ -1,10 +1,11 @@
 """Contextual rules that change tags: ``IN -> WDT / NN _ VBZ``, one rule a line.
 
 A rule rewrites its tag wherever the tags before end with the left pattern and the tags after begin
-with the right one (either may be empty; see fst.patterns). Rules apply one after the other, each from
-left to right over the whole sentence: the left pattern sees what the rule has written already. ``#``
-begins a comment. Pynini compiles each rule into a transducer (Kaplan and Kay 1994; Mohri and Sproat
-1996); rules whose effect depends on unbounded right contexts are not sequential, and say so.
+with the right one (either may be empty; see fst.patterns). Rules apply one after the other, each
+from left to right over the whole sentence: the left pattern sees what the rule has written already.
+``#`` begins a comment. Pynini compiles each rule into a transducer (Kaplan and Kay 1994; Mohri
+and Sproat 1996); rules whose effect depends on unbounded right contexts are not sequential, and
+say so.
 """
 
 from __future__ import annotations
@@ -256,9 +257,13 @@ def _without_words(machine: SequentialTransducer, tags: Sequence[str]) -> Sequen
     total = len(machine.output_symbols)
     numbers = machine.outputs
     single = (numbers > 0) & (numbers <= total)
-    numbers = np.where(single, (numbers - 1) % n + 1, np.where(numbers > total, numbers - total + n, 0))
+    numbers = np.where(
+        single, (numbers - 1) % n + 1, np.where(numbers > total, numbers - total + n, 0)
+    )
     final = machine.final
-    last = np.where(final > total, final - total + n, np.where(final > 0, (final - 1) % n + 1, final))
+    last = np.where(
+        final > total, final - total + n, np.where(final > 0, (final - 1) % n + 1, final)
+    )
     pool = (machine.pool[0] % n, machine.pool[1])
     return SequentialTransducer(
         machine.next_states, numbers, last.astype(np.int32), pool, machine.inputs, tags

@@ -8,7 +8,6 @@ transducers). Tables are dense: a step is one look-up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +120,7 @@ class SequentialTransducer:
         inputs: Sequence[str],
         output_symbols: Sequence[str],
     ) -> SequentialTransducer:
-        """Take a packed table (see kernels.sequential) that is known to be right, without a copy."""
+        """Take a packed table (see kernels.sequential) known to be right, without a copy."""
         machine = cls.__new__(cls)
         machine.table = table
         machine.final = final
@@ -171,8 +170,9 @@ class SequentialTransducer:
         symbols, offsets = self.pool
         return tuple(symbols[offsets[number - 1 - n] : offsets[number - n]].tolist())
 
-    def _arguments(self) -> tuple[Any, ...]:
-        return self.table, self.final, len(self.output_symbols), self.pool
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.output_symbols)
 
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Run sequences through a machine that writes one symbol for each that it reads.
@@ -180,7 +180,9 @@ class SequentialTransducer:
         Sequences run in parallel on as many threads as numba has.
         """
         output = np.empty(len(codes), np.int32)
-        failed = run_aligned(codes, starts, *self._arguments(), output)
+        failed = run_aligned(
+            codes, starts, self.table, self.final, self._n_outputs, self.pool, output
+        )
         if failed >= 0:
             raise self._refused(int(failed))
         return output
@@ -188,19 +190,19 @@ class SequentialTransducer:
     def run(self, codes: SymbolArray, starts: IndexArray) -> tuple[SymbolArray, IndexArray]:
         """Run sequences; return all outputs one after the other, and where each begins."""
         lengths = np.empty(len(starts) - 1, np.int64)
-        output_lengths(codes, starts, *self._arguments(), lengths)
+        output_lengths(codes, starts, self.table, self.final, self._n_outputs, self.pool, lengths)
         if (lengths < 0).any():
             raise self._refused(int(np.argmax(lengths < 0)))
         offsets = np.zeros(len(starts), np.int64)
         np.cumsum(lengths, out=offsets[1:])
         output = np.empty(int(offsets[-1]), np.int32)
-        run_free(codes, starts, *self._arguments(), output)
+        run_free(codes, starts, self.table, self.final, self._n_outputs, self.pool, output)
         return output, offsets
 
     def accepts(self, codes: SymbolArray, starts: IndexArray) -> NDArray[np.bool_]:
         """Tell which sequences the machine has an output for."""
         lengths = np.empty(len(starts) - 1, np.int64)
-        output_lengths(codes, starts, *self._arguments(), lengths)
+        output_lengths(codes, starts, self.table, self.final, self._n_outputs, self.pool, lengths)
         return lengths >= 0
 
     def transduce(self, sequence: Sequence[str]) -> list[str]:

@@ -34,13 +34,11 @@ _MOST_ENTRIES = 1 << 28
 class Subsequences:
     """A set of subsequences between barriers, as a trie below one root for each barrier's tag.
 
-    ``covered`` lists (node, end) pairs, ``end`` an unambiguous class or ``n_classes`` for the end of
-    the sentence; None: every node may end everywhere.
+    ``covered`` lists (node, end) pairs, ``end`` an unambiguous class or ``n_classes`` for the end
+    of the sentence; None: every node may end everywhere.
     """
 
-    def __init__(
-        self, parent: SymbolArray, code: SymbolArray, covered: IndexArray | None
-    ) -> None:
+    def __init__(self, parent: SymbolArray, code: SymbolArray, covered: IndexArray | None) -> None:
         self.parent = parent
         self.code = code
         self.covered = covered
@@ -56,12 +54,14 @@ def all_subsequences(model: TagModel, max_length: int) -> Subsequences:
     ambiguous = np.flatnonzero(model.is_ambiguous).astype(np.int32)
     n_roots = model.n_tags + 1
     # Only tags of unambiguous classes, and the boundary, begin a subsequence.
-    roots = np.append(np.unique(model.candidates[model.offsets[:-1][~model.is_ambiguous]]), n_roots - 1)
+    roots = np.append(
+        np.unique(model.candidates[model.offsets[:-1][~model.is_ambiguous]]), n_roots - 1
+    )
     total = sum(len(roots) * len(ambiguous) ** d for d in range(max_length))
     if total > _MOST_NODES:
         raise InvalidParameter(
             f"max_length={max_length} with {len(ambiguous)} ambiguous classes makes {total:,} "
-            f"subsequences, more than {_MOST_NODES:,}. Lower it, take the subsequences of a corpus, "
+            f"subsequences, more than {_MOST_NODES:,}. Lower it, take those of a corpus, "
             'or use kind="lazy".'
         )
     parents = [np.full(n_roots, -1, np.int32)]
@@ -81,7 +81,9 @@ def subsequences_of(
 ) -> Subsequences:
     """Collect the subsequences that occur at least so often in sequences of classes."""
     n_roots = model.n_tags + 1
-    barrier = np.where(model.is_ambiguous, -1, model.candidates[model.offsets[:-1]]).astype(np.int32)
+    barrier = np.where(model.is_ambiguous, -1, model.candidates[model.offsets[:-1]]).astype(
+        np.int32
+    )
     room = len(codes) + n_roots + 1
     parent = np.full(room, -1, np.int32)
     code = np.full(room, -1, np.int32)
@@ -160,10 +162,10 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         )
     table = np.full((rows, n_classes), -1, np.int64)
     final = np.full(rows, -1, np.int32)
-    pool = _fill(classes, model, trie, family, coverage, results, merged, (table, final, numbers, choices))
-    machine = SequentialTransducer.from_table(
-        table, final, pool, class_names(model), model.tags
+    pool = _fill(
+        classes, model, trie, family, coverage, results, merged, (table, final, numbers, choices)
     )
+    machine = SequentialTransducer.from_table(table, final, pool, class_names(model), model.tags)
     return reachable(machine)
 
 

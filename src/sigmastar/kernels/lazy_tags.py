@@ -3,7 +3,8 @@
 After some classes, Viterbi keeps one best path to each (pair of) last tag(s). What all these paths
 share is decided, whatever comes next: it is written at once. What remains depends only on the last
 decided tags and the classes read since, so these name a state. An arc (state, class) is computed
-once, by a Viterbi step, and looked up ever after; the arc of the symbol ``n_classes`` ends a sentence.
+once, by a Viterbi step, and looked up ever after; the arc of the symbol ``n_classes`` ends a
+sentence.
 
 ``memory`` (see fst.lazy) is a tuple of arrays:
 
@@ -33,14 +34,14 @@ _STATES, _NAMES, _PATHS, _PATH_TAGS, _STRINGS, _ARCS = 0, 1, 2, 3, 4, 5
 
 
 @kernel
-def mixed(h: int, value: int) -> int:
+def mixed(h: Any, value: Any) -> Any:
     """Mix one more number into a hash."""
     x = (np.uint64(h) ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((x ^ (x >> np.uint64(29))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
 @kernel
-def forget(memory: Any, start: int) -> None:
+def forget(memory: Any, start: Any) -> None:
     """Empty the memory but for the start state: no class read after the sentence's boundary."""
     arcs, slots, states, _, paths, path_scores, _, strings, used = memory
     arcs[:] = -1
@@ -84,7 +85,7 @@ def move_slots(memory: Any) -> None:
 
 
 @kernel
-def name_hash(older: int, old: int, name: Any) -> int:
+def name_hash(older: Any, old: Any, name: Any) -> Any:
     """Return the hash of a state's name."""
     h = mixed(mixed(17, older), old)
     for x in range(len(name)):
@@ -93,7 +94,7 @@ def name_hash(older: int, old: int, name: Any) -> int:
 
 
 @kernel
-def find_arc(arcs: Any, key: int) -> int:
+def find_arc(arcs: Any, key: Any) -> Any:
     """Return the place of an arc's key, or of the free entry where it belongs."""
     mask = len(arcs) // 2 - 1
     h = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -104,7 +105,7 @@ def find_arc(arcs: Any, key: int) -> int:
 
 
 @kernel
-def add_string(memory: Any, path: Any, count: int) -> int:
+def add_string(memory: Any, path: Any, count: Any) -> Any:
     """Store the first tags of a path as an output; return its place."""
     strings, used = memory[7], memory[8]
     if count == 0:
@@ -118,7 +119,7 @@ def add_string(memory: Any, path: Any, count: int) -> int:
 
 
 @kernel
-def same_name(memory: Any, state: int, head: Any, name: Any) -> bool:
+def same_name(memory: Any, state: Any, head: Any, name: Any) -> Any:
     """Tell whether a state is the one after the given decided tags and classes."""
     states, names = memory[2], memory[3]
     if states[state, 0] != head[0] or states[state, 1] != head[1]:
@@ -133,8 +134,8 @@ def same_name(memory: Any, state: int, head: Any, name: Any) -> bool:
 
 @kernel
 def find_state(
-    memory: Any, head: Any, name: Any, tags: Any, scores: Any, tails: Any, decided: int
-) -> int:
+    memory: Any, head: Any, name: Any, tags: Any, scores: Any, tails: Any, decided: Any
+) -> Any:
     """Return the state of a name, which is made from its paths if it is new.
 
     ``tags`` (n, 2), ``scores`` and ``tails`` (n, at least decided + len(name)) describe the paths.
@@ -173,9 +174,7 @@ def find_state(
 
 
 @kernel
-def compute_arc(
-    state: int, code: int, classes: Any, moves: Any, memory: Any, forced: Any
-) -> int:
+def compute_arc(state: Any, code: Any, classes: Any, moves: Any, memory: Any, forced: Any) -> Any:
     """Compute one arc by a Viterbi step; return its packed value.
 
     With room in ``forced``, no arc is made: the first undecided tag of the best path goes there.
@@ -280,7 +279,7 @@ def compute_arc(
 
 
 @kernel
-def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory: Any) -> int:
+def grow_arc(state: Any, code: Any, classes: Any, moves: Any, limit: Any, memory: Any) -> Any:
     """Compute one arc; where more than ``limit`` classes would stay undecided, decide one.
 
     The first undecided tag is then that of the best path so far, and the machine goes on as if it
@@ -323,7 +322,7 @@ def grow_arc(state: int, code: int, classes: Any, moves: Any, limit: int, memory
 
 
 @kernel
-def has_room(memory: Any, state: int, width: int, limit: int) -> bool:
+def has_room(memory: Any, state: Any, width: Any, limit: Any) -> Any:
     """Tell whether an arc to a class of so many candidates surely fits into what is free."""
     arcs, slots, states, names, paths, _, path_tags, strings, used = memory
     depth = states[state, 2] + 1
@@ -344,8 +343,8 @@ def has_room(memory: Any, state: int, width: int, limit: int) -> bool:
 
 @kernel
 def run_lazy(
-    codes: Any, starts: Any, classes: Any, moves: Any, limit: int, memory: Any, output: Any
-) -> int:
+    codes: Any, starts: Any, classes: Any, moves: Any, limit: Any, memory: Any, output: Any
+) -> Any:
     """Tag sentences, growing the machine; return the first one that found no room, or their number.
 
     ``limit`` bounds the number of undecided classes.

@@ -12,7 +12,7 @@ __all__ = ["greedy_pairs", "greedy_tags"]
 
 
 @kernel
-def best_candidate(classes: Any, code: int, moves: Any, before: int) -> int:
+def best_candidate(classes: Any, code: Any, moves: Any, before: Any) -> Any:
     """Return the best tag of a class, given the transition scores after the tag before."""
     offsets, candidates, scores, context_rows, context = classes
     row = context_rows[code]
@@ -37,7 +37,7 @@ def greedy_tags(classes: Any, bigram: Any, choices: Any) -> None:
 
 
 @kernel
-def greedy_pairs(classes: Any, trigram: Any, older: int, old: int, choices: Any) -> None:
+def greedy_pairs(classes: Any, trigram: Any, older: Any, old: Any, choices: Any) -> None:
     """Choose for every class after a pair of tags."""
     for code in range(len(choices)):
         choices[code] = best_candidate(classes, code, trigram[older, old], old)

@@ -2,8 +2,9 @@
 
 ``table[state, symbol]`` packs the next state (upper 32 bits) and the number of an output string
 (lower 32 bits); -1 where there is no arc. Output strings: number 0 is empty, numbers 1 to
-``n_outputs`` are the single symbols 0 to n_outputs - 1, the others lie in a pool. ``final[state]`` is
-the number of the string written at the end of a sequence, -1 if a sequence may not end there.
+``n_outputs`` are the single symbols 0 to n_outputs - 1, the others lie in a pool.
+``final[state]`` is the number of the string written at the end of a sequence, -1 if a sequence
+may not end there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["output_lengths", "run_aligned", "run_free"]
 
 
 @kernel
-def write_output(number: int, n_outputs: int, pool: Any, output: Any, place: int) -> int:
+def write_output(number: Any, n_outputs: Any, pool: Any, output: Any, place: Any) -> Any:
     """Write an output string at a place; return the place after it."""
     if number == 0:
         return place
@@ -36,8 +37,8 @@ def write_output(number: int, n_outputs: int, pool: Any, output: Any, place: int
 
 @kernel
 def run_one(
-    codes: Any, start: int, table: Any, final: Any, n_outputs: int, pool: Any, output: Any
-) -> int:
+    codes: Any, start: Any, table: Any, final: Any, n_outputs: Any, pool: Any, output: Any
+) -> Any:
     """Run one sequence; return the number of symbols written, or -1 minus the place that failed."""
     state = np.int64(start)
     place = 0
@@ -60,8 +61,8 @@ def run_one(
 
 @parallel_kernel
 def run_aligned(
-    codes: Any, starts: Any, table: Any, final: Any, n_outputs: int, pool: Any, output: Any
-) -> int:
+    codes: Any, starts: Any, table: Any, final: Any, n_outputs: Any, pool: Any, output: Any
+) -> Any:
     """Run every sequence of a machine that writes as many symbols as it reads.
 
     Returns -1, or the first sequence that the machine does not accept (or whose output has another
@@ -82,7 +83,7 @@ def run_aligned(
 
 @kernel
 def output_lengths(
-    codes: Any, starts: Any, table: Any, final: Any, n_outputs: int, pool: Any, lengths: Any
+    codes: Any, starts: Any, table: Any, final: Any, n_outputs: Any, pool: Any, lengths: Any
 ) -> None:
     """Write the length of every sequence's output, -1 where the machine does not accept it."""
     offsets = pool[1]
@@ -112,8 +113,8 @@ def output_lengths(
 
 @kernel
 def run_free(
-    codes: Any, starts: Any, table: Any, final: Any, n_outputs: int, pool: Any, output: Any
-) -> int:
+    codes: Any, starts: Any, table: Any, final: Any, n_outputs: Any, pool: Any, output: Any
+) -> Any:
     """Run every (accepted) sequence, outputs one after the other; return how much was written."""
     place = 0
     for s in range(len(starts) - 1):

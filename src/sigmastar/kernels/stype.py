@@ -24,7 +24,7 @@ _LOWEST = -(1 << 62)
 
 @kernel
 def collect_nodes(
-    codes: Any, starts: Any, barrier: Any, n_tags: int, parent: Any, code: Any, slots: Any
+    codes: Any, starts: Any, barrier: Any, n_tags: Any, parent: Any, code: Any, slots: Any
 ) -> Any:
     """Grow the trie of the subsequences of a corpus below one root for each tag.
 
@@ -103,7 +103,7 @@ def score_nodes(
 
 
 @kernel
-def path_of(node: int, which: int, classes: Any, trie: Any, results: Any, tags: Any) -> int:
+def path_of(node: Any, which: Any, classes: Any, trie: Any, results: Any, tags: Any) -> Any:
     """Write the tags of the path to a node's candidate (the greedy path if -1); return how many."""
     offsets, candidates = classes[0], classes[1]
     parent, code, places, n_roots = trie
@@ -125,9 +125,7 @@ def path_of(node: int, which: int, classes: Any, trie: Any, results: Any, tags: 
 
 
 @kernel
-def best_end(
-    node: int, end: int, classes: Any, bigram: Any, trie: Any, results: Any
-) -> int:
+def best_end(node: Any, end: Any, classes: Any, bigram: Any, trie: Any, results: Any) -> Any:
     """Return the candidate of a node on the best path to an unambiguous class (or the end)."""
     offsets, candidates, _, context_rows, context = classes
     _, code, places, n_roots = trie
@@ -148,7 +146,7 @@ def best_end(
 
 
 @kernel
-def string_hash(tags: Any, first: int, last: int, seed: int) -> int:
+def string_hash(tags: Any, first: Any, last: Any, seed: Any) -> Any:
     """Return a hash of some tags and their number."""
     h = np.uint64(seed) + np.uint64(last - first + 1)
     for x in range(first, last):
@@ -158,7 +156,7 @@ def string_hash(tags: Any, first: int, last: int, seed: int) -> int:
 
 
 @kernel
-def stir(a: int, b: int, c: int) -> int:
+def stir(a: Any, b: Any, c: Any) -> Any:
     """Return one number out of three, well mixed."""
     h = (np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(b)
     h = (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -169,16 +167,16 @@ def stir(a: int, b: int, c: int) -> int:
 @kernel
 def sign_nodes(
     classes: Any, bigram: Any, trie: Any, family: Any, coverage: Any, results: Any, merged: Any
-) -> int:
+) -> Any:
     """Give every node its settled tags and its state; return the number of states.
 
     ``family`` = (where each node's children begin, the children); ``coverage`` = (ends, complete,
     everything covered, where each node's covered ends begin, their positions among the ends);
-    ``merged`` = (settled tags of each node from ``settled_at`` on, their number, settled_at, state of
-    each node, leading node of each state, signatures of the states, working slots).
+    ``merged`` = (settled tags of each node from ``settled_at`` on, their number, settled_at,
+    state of each node, leading node of each state, signatures of the states, working slots).
     """
     offsets = classes[0]
-    parent, code, places, n_roots = trie
+    parent, code, places, _ = trie
     child_starts, children = family
     ends, complete, all_covered, cover_starts, covered = coverage
     settled, n_settled, settled_at, state, leader, signatures, slots = merged

@@ -13,7 +13,7 @@ __all__ = ["fill_rows"]
 
 
 @kernel
-def string_number(tags: Any, first: int, last: int, n_tags: int, strings: Any) -> int:
+def string_number(tags: Any, first: Any, last: Any, n_tags: Any, strings: Any) -> Any:
     """Return the number of an output string, stored if it is new; see kernels.sequential.
 
     ``strings`` = (symbols, offsets, slots, used); -1 if there is no room.
@@ -58,7 +58,7 @@ def fill_rows(
     results: Any,
     merged: Any,
     target: Any,
-) -> bool:
+) -> Any:
     """Fill the packed table and the final outputs; return whether all strings found room.
 
     ``target`` = (table, final, number of each state in the table, n1 choices, strings). The table's
@@ -117,7 +117,9 @@ def fill_rows(
         for y in range(child_starts[node], child_starts[node + 1]):
             child = children[y]
             first = settled_at[child]
-            number = string_number(settled, first + common, first + n_settled[child], n_tags, strings)
+            number = string_number(
+                settled, first + common, first + n_settled[child], n_tags, strings
+            )
             if number < 0:
                 return False
             table[row, trie[1][child]] = np.int64(numbers[state[child]]) << 32 | number

@@ -19,7 +19,7 @@ N_SHAPES = 18
 
 
 @kernel
-def decode_word(data: Any, begin: int, end: int, points: Any) -> int:
+def decode_word(data: Any, begin: Any, end: Any, points: Any) -> Any:
     """Write the code points of a UTF-8 word; return how many. Stray bytes stand for themselves."""
     n = 0
     i = begin
@@ -48,7 +48,7 @@ def decode_word(data: Any, begin: int, end: int, points: Any) -> int:
 
 
 @kernel
-def word_shape(points: Any, n: int, first: bool, properties: Any) -> int:
+def word_shape(points: Any, n: Any, first: Any, properties: Any) -> Any:
     """Return the shape of a word: its use of capitals, digits, hyphens and punctuation."""
     upper = 0
     lower = 0
@@ -100,13 +100,13 @@ def word_shape(points: Any, n: int, first: bool, properties: Any) -> int:
 
 
 @kernel
-def lower_point(point: int, properties: Any) -> int:
+def lower_point(point: Any, properties: Any) -> Any:
     """Return a code point in lower case."""
     return properties[point] >> 4 if point < len(properties) else point
 
 
 @kernel
-def find_child(node: int, point: int, keys: Any, children: Any) -> int:
+def find_child(node: Any, point: Any, keys: Any, children: Any) -> Any:
     """Return the slot of a child in the trie's table, or minus one minus the free slot."""
     mask = len(keys) - 1
     key = np.int64(node) * 2097152 + point
@@ -122,7 +122,7 @@ def find_child(node: int, point: int, keys: Any, children: Any) -> int:
 @kernel
 def grow_suffixes(
     data: Any, offsets: Any, first: Any, properties: Any, keys: Any, children: Any, paths: Any
-) -> int:
+) -> Any:
     """Grow the trie of the words' endings below one root for each shape; return its size.
 
     Row w of ``paths`` receives the nodes of word w from its shape's root down, then -1. ``keys``

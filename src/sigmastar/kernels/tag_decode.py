@@ -13,24 +13,13 @@ import numpy as np
 
 from sigmastar.kernels.jit import kernel, parallel_kernel
 
-__all__ = ["class_score", "viterbi_first", "viterbi_many", "viterbi_second"]
+__all__ = ["viterbi_first", "viterbi_many", "viterbi_second"]
 
 _LOWEST = -(1 << 62)
 
 
 @kernel
-def class_score(classes: Any, code: int, which: int, previous: int) -> int:
-    """Return the score of a class's candidate after a tag; ``classes`` as packed by the caller."""
-    offsets, candidates, scores, context_rows, context = classes
-    score = np.int64(scores[offsets[code] + which])
-    row = context_rows[code]
-    if row >= 0:
-        score += context[row + which, previous]
-    return score
-
-
-@kernel
-def viterbi_first(codes: Any, classes: Any, bigram: Any, start: int, tags: Any) -> int:
+def viterbi_first(codes: Any, classes: Any, bigram: Any, start: Any, tags: Any) -> Any:
     """Write the best tags of one sentence; return the score of its best path."""
     offsets, candidates, scores, context_rows, context = classes
     n = len(codes)
@@ -84,7 +73,7 @@ def viterbi_first(codes: Any, classes: Any, bigram: Any, start: int, tags: Any) 
 
 
 @kernel
-def viterbi_second(codes: Any, classes: Any, trigram: Any, start: int, tags: Any) -> int:
+def viterbi_second(codes: Any, classes: Any, trigram: Any, start: Any, tags: Any) -> Any:
     """Write the best tags of one sentence under a second-order model; return its score."""
     offsets, candidates, scores, context_rows, context = classes
     n = len(codes)

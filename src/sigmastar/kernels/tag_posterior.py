@@ -18,7 +18,7 @@ _UNIT = float(1 << 20)
 
 
 @kernel
-def move_weight(bigram: Any, trigram: Any, older: int, old: int, tag: int) -> float:
+def move_weight(bigram: Any, trigram: Any, older: Any, old: Any, tag: Any) -> Any:
     """Return the probability of a tag after two tags."""
     if len(trigram):
         return np.exp(trigram[older, old, tag] / _UNIT)
@@ -131,7 +131,7 @@ def expected_counts(
     trigram: Any,
     moves: Any,
     members: Any,
-) -> float:
+) -> Any:
     """Add expected (older, old, tag) counts to ``moves`` and candidate counts to ``members``.
 
     ``moves`` has a first axis of one for first-order models. Returns the log-likelihood.
@@ -145,7 +145,7 @@ def expected_counts(
         n = len(part)
         if n == 0:
             continue
-        begin, emitted, forward, backward, log_total = lattice(part, classes, bigram, trigram)
+        begin, _, forward, backward, log_total = lattice(part, classes, bigram, trigram)
         log_likelihood += log_total
         for i in range(n):
             first = offsets[part[i]]

@@ -12,7 +12,7 @@ __all__ = ["apply_rules"]
 
 
 @kernel
-def fits(rule: Any, tags: Any, words: Any, i: int, boundary: int) -> bool:
+def fits(rule: Any, tags: Any, words: Any, i: Any, boundary: Any) -> Any:
     """Tell whether a rule's context holds at a place of a sentence."""
     if rule[2] >= 0 and words[i] != rule[2]:
         return False
@@ -32,11 +32,11 @@ def fits(rule: Any, tags: Any, words: Any, i: int, boundary: int) -> bool:
 
 
 @parallel_kernel
-def apply_rules(rules: Any, tags: Any, words: Any, starts: Any, boundary: int) -> None:
+def apply_rules(rules: Any, tags: Any, words: Any, starts: Any, boundary: Any) -> None:
     """Rewrite tags: rule after rule, each from left to right over every sentence.
 
-    A row of ``rules``: old tag, new tag, word (-1: any), then tag and word wanted at the offsets -2,
-    -1, 1 and 2 (-1: any; the tag ``boundary``: outside the sentence).
+    A row of ``rules``: old tag, new tag, word (-1: any), then tag and word wanted at the offsets
+    -2, -1, 1 and 2 (-1: any; the tag ``boundary``: outside the sentence).
     """
     for s in numba.prange(len(starts) - 1):
         here = tags[starts[s] : starts[s + 1]]

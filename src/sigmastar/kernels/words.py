@@ -12,7 +12,7 @@ __all__ = ["build_word_table", "find_words", "scan_tokens", "write_tagged"]
 
 
 @kernel
-def hash_word(data: Any, begin: int, end: int) -> int:
+def hash_word(data: Any, begin: Any, end: Any) -> Any:
     """Return a 64-bit hash of some bytes (FNV-1a, then a final mix)."""
     h = np.uint64(0xCBF29CE484222325)
     for i in range(begin, end):
@@ -38,7 +38,7 @@ def build_word_table(blob: Any, offsets: Any, slots: Any, hashes: Any) -> None:
 
 
 @kernel
-def find_word(data: Any, begin: int, end: int, table: Any) -> int:
+def find_word(data: Any, begin: Any, end: Any, table: Any) -> Any:
     """Return the number of a word, or -1; ``table`` = (slots, hashes, blob, offsets)."""
     slots, hashes, blob, offsets = table
     mask = len(slots) - 1
@@ -63,7 +63,7 @@ def find_word(data: Any, begin: int, end: int, table: Any) -> int:
 
 
 @kernel
-def scan_tokens(data: Any, one_token_a_line: bool, begins: Any, ends: Any, starts: Any) -> Any:
+def scan_tokens(data: Any, one_token_a_line: Any, begins: Any, ends: Any, starts: Any) -> Any:
     """Cut bytes into tokens and sentences; return how many of each.
 
     Tokens are separated by spaces and tabs and sentences by line ends; or, one token a line, a
@@ -111,7 +111,7 @@ def scan_tokens(data: Any, one_token_a_line: bool, begins: Any, ends: Any, start
 
 
 @kernel
-def find_words(data: Any, begins: Any, ends: Any, table: Any, words: Any) -> int:
+def find_words(data: Any, begins: Any, ends: Any, table: Any, words: Any) -> Any:
     """Look up every token; return how many are not in the table (their number is -1)."""
     missing = 0
     for i in range(len(begins)):
@@ -124,7 +124,7 @@ def find_words(data: Any, begins: Any, ends: Any, table: Any, words: Any) -> int
 @kernel
 def write_tagged(
     data: Any, begins: Any, ends: Any, starts: Any, tags: Any, names: Any, layout: Any, output: Any
-) -> int:
+) -> Any:
     """Write every token with its tag; return the number of bytes.
 
     ``names`` = (bytes of all tag names, where each begins). ``layout`` = (between word and tag,

@@ -2,7 +2,8 @@
 
 A class c (an ambiguity class, or a single word) has candidate tags t with scores log P(t|c)/P(t),
 optionally also depending on the tag before; tags follow each other with log P(t|t'), or
-log P(t|t'',t') for order 2. The index ``n_tags`` stands for the beginning and the end of a sentence.
+log P(t|t'',t') for order 2. The index ``n_tags`` stands for the beginning and the end of a
+sentence.
 
 All scores are fixed-point integers (2**20 for one nat). Sums of integers do not depend on the order
 of addition, so a transducer that adds them in another way agrees with Viterbi in every tie.

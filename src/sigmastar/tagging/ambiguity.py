@@ -1,9 +1,9 @@
 """Ambiguity classes: words that may bear the same tags are one symbol to the tagger.
 
 The lexicon maps a word to the set of its tags, the guesser an unknown word to the set of likely
-tags of its ending. Frequent ambiguous words may be classes of their own ("lexicalised"). The tags of
-a class are distributed as in the training corpus, shrunk towards the lexicon; rare words count for
-the class that the guesser would give them as well.
+tags of its ending. Frequent ambiguous words may be classes of their own ("lexicalised"). The tags
+of a class are distributed as in the training corpus, shrunk towards the lexicon; rare words count
+for the class that the guesser would give them as well.
 """
 
 from __future__ import annotations

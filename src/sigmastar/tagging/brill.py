@@ -138,7 +138,7 @@ def _spaced(word: str) -> bool:
 
 
 def _padded(offsets: IndexArray) -> tuple[BoolArray, IndexArray]:
-    """Leave two places before each sentence and after the last; return which are words, and where."""
+    """Leave two places round each sentence; tell which are words, and where."""
     lengths = np.diff(offsets)
     place = np.arange(offsets[-1]) + 2 * (1 + np.repeat(np.arange(len(lengths)), lengths))
     inside = np.zeros(int(offsets[-1]) + 2 * len(lengths) + 2, bool)
@@ -236,4 +236,3 @@ def _apply(
     for place in np.flatnonzero(fits).tolist():
         if all(test(place) for test in behind):
             tags[place] = new
-

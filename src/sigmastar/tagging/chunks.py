@@ -1,9 +1,9 @@
 """Light parsing: phrases marked by a transducer over tags.
 
-A pattern (see fst.patterns) describes a phrase, such as a noun phrase. Sentences are read from left to
-right; at each place the longest match is taken. The transducer writes a tag for each tag it reads:
-``NN|B-NP`` begins a phrase, ``NN|I-NP`` goes on with it, ``NN`` is outside. It composes with a tagger into
-one machine that tags and brackets at once.
+A pattern (see fst.patterns) describes a phrase, such as a noun phrase. Sentences are read from
+left to right; at each place the longest match is taken. The transducer writes a tag for each tag
+it reads: ``NN|B-NP`` begins a phrase, ``NN|I-NP`` goes on with it, ``NN`` is outside. It composes
+with a tagger into one machine that tags and brackets at once.
 
 The machine is sequential if a match never has to be given up after arbitrarily many tags: write
 ``JJ? JJ? JJ?`` instead of ``JJ*`` before a noun that must come.
@@ -101,7 +101,9 @@ def phrase_transducer(
     first: Scan = (start, (), False)
     numbers: dict[Scan, int] = {first: 0}
     queue = [first]
-    targets, outputs, final = [], [], []
+    targets: list[list[int]] = []
+    outputs: list[list[int]] = []
+    final: list[int] = []
     while len(targets) < len(queue):
         scan = queue[len(targets)]
         row, out = [], []
@@ -141,7 +143,12 @@ def _restricted(pattern: str, tags: Sequence[str]) -> str:
     """Leave out of the default pattern what the tag set does not have."""
     known = set(tags)
     groups = []
-    for group in ("DT PRP$ PDT DET", "JJ JJR JJS CD VBN ADJ NUM", "JJ JJR JJS CD VBG ADJ", "JJ ADJ"):
+    for group in (
+        "DT PRP$ PDT DET",
+        "JJ JJR JJS CD VBN ADJ NUM",
+        "JJ JJR JJS CD VBG ADJ",
+        "JJ ADJ",
+    ):
         found = [tag for tag in group.split() if tag in known]
         if found:
             groups.append(f"({' | '.join(found)})?")
@@ -149,7 +156,7 @@ def _restricted(pattern: str, tags: Sequence[str]) -> str:
     alone = [tag for tag in ("PRP", "PRON") if tag in known]
     if not nouns:
         raise InvalidData(
-            "the default noun phrase needs Penn or universal tags (NN, NOUN, …). Pass a pattern over "
+            "the default noun phrase needs Penn or universal tags (NN, NOUN, …). Give a pattern of "
             f"your own: {', '.join(tags[:10])}…"
         )
     phrase = f"{' '.join(groups)} ({' | '.join(nouns)})+"

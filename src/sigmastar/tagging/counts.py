@@ -74,12 +74,14 @@ class TagCounts:
     @property
     def bigrams(self) -> FloatArray:
         """How often the column's tag follows the row's."""
-        return self.trigrams.sum(axis=0, dtype=np.float64)
+        counts: FloatArray = self.trigrams.sum(axis=0, dtype=np.float64)
+        return counts
 
     @property
     def unigrams(self) -> FloatArray:
         """How often each tag occurs, and in the last place how many sentences there are."""
-        return self.bigrams.sum(axis=0)
+        counts: FloatArray = self.bigrams.sum(axis=0)
+        return counts
 
 
 def _checked(corpus: PairCorpus) -> tuple[tuple[str, ...], tuple[str, ...], SymbolArray]:
@@ -128,6 +130,4 @@ def count_tags(
     triples = (words.astype(np.int64) * (n + 1) + before[inside]) * n + tags
     found, counts = np.unique(triples, return_counts=True)
     rows = (found // (n * (n + 1)), found // n % (n + 1), found % n, counts)
-    return TagCounts(
-        trigrams.reshape(depth, n + 1, n + 1), np.stack(rows, axis=1).astype(np.int64)
-    )
+    return TagCounts(trigrams.reshape(depth, n + 1, n + 1), np.stack(rows, axis=1).astype(np.int64))

@@ -22,6 +22,7 @@ from sigmastar.fst.sequential import SequentialTransducer
 from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.models.persist import Stored, write_stored
 from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.chunks import NOUN_PHRASE, phrase_transducer
 from sigmastar.tagging.hmm_tagger import HMMTagger, as_sentences, as_tagged, decode_classes
 from sigmastar.tagging.text import tag_file
 from sigmastar.tagging.vocabulary import Vocabulary, cut_names
@@ -59,8 +60,10 @@ class FSTTagger:
         tags: tuple[str, ...],
         info: dict[str, Any],
         rules: RuleSet | None = None,
+        phrases: SequentialTransducer | None = None,
     ) -> None:
         self.rules = rules
+        self.phrases = phrases
         self.machine = machine
         self.vocabulary = vocabulary
         self.tags = tags
@@ -89,8 +92,8 @@ class FSTTagger:
             Greedy machines; exact ones on covered subsequences, alone or completed with n1; the
             exact one that grows while tagging; the same with bounded look-ahead.
         corpus : sentences, optional
-            Untagged text: for ``s`` and ``s+n1`` without ``max_length``, where the subsequences come
-            from; for every kind, where agreement with the HMM is measured. ``lazy`` and ``b``
+            Untagged text: for ``s`` and ``s+n1`` without ``max_length``, where the subsequences
+            come from; for every kind, where agreement with the HMM is measured. ``lazy`` and ``b``
             grow on it.
         min_count : int
             How often a subsequence must occur in the corpus.
@@ -173,6 +176,27 @@ class FSTTagger:
             info["rules_note"] = "; ".join(rules.why_not)
         return FSTTagger(self.machine, marked, self.tags, info, rules)
 
+    def with_phrases(self, pattern: str | None = None, *, label: str = "NP") -> FSTTagger:
+        """Return this tagger followed by the marking of phrases (see tagging.chunks).
+
+        Composed into one transducer where there is a table, run after it otherwise;
+        ``info["phrases"]`` says which.
+        """
+        marker = phrase_transducer(self.tags, pattern or NOUN_PHRASE, label=label)
+        info = dict(self.info)
+        if self.rules is None and isinstance(self.machine, SequentialTransducer):
+            try:
+                machine = compose(self.machine, marker)
+                info |= {"phrases": "composed"}
+                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
+                return FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
+            except NotSequential as error:
+                info["phrases_note"] = str(error)
+        info["phrases"] = "cascade"
+        return FSTTagger(
+            self.machine, self.vocabulary, marker.output_symbols, info, self.rules, marker
+        )
+
     @property
     def n_classes(self) -> int:
         """How many classes the machine reads."""
@@ -190,9 +214,11 @@ class FSTTagger:
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags``."""
         if self.rules is None:
-            return self.machine.run_aligned(codes, starts)
-        words, classes = np.divmod(codes, np.int32(self.n_classes))
-        return self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
+            tags = self.machine.run_aligned(codes, starts)
+        else:
+            words, classes = np.divmod(codes, np.int32(self.n_classes))
+            tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
+        return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
 
     def predict(self, X: Any) -> list[list[str]]:
         """Return the tags of each sentence."""
@@ -204,7 +230,9 @@ class FSTTagger:
         gold = as_tagged(X, y)
         guessed = self.predict([[str(word) for word in s] for s in gold.source])
         right = sum(
-            a == b for s, t in zip(gold.target, guessed, strict=True) for a, b in zip(s, t, strict=True)
+            a == b
+            for s, t in zip(gold.target, guessed, strict=True)
+            for a, b in zip(s, t, strict=True)
         )
         return right / max(1, gold.source.n_symbols)
 
@@ -237,14 +265,16 @@ class FSTTagger:
         meta: dict[str, Any] = {"tags": list(self.tags), "info": self.info}
         if self.rules is not None:
             meta["rules"] = str(self.rules)
+        if self.phrases is not None:
+            meta["phrases"] = list(self.phrases.output_symbols)
+            meta["tags"] = list(self.phrases.inputs)
+            arrays |= _table_arrays(self.phrases, "phrase_")
         if isinstance(self.machine, LazyTransducer):
             arrays |= {name: getattr(self.machine.model, name) for name in _MODEL}
             meta["look_ahead"] = self.machine.look_ahead
             meta["max_states"] = self.machine.max_states
         else:
-            arrays["table"] = self.machine.table
-            arrays["final"] = self.machine.final
-            arrays["string_symbols"], arrays["string_offsets"] = self.machine.pool
+            arrays |= _table_arrays(self.machine, "")
             meta["classes"] = list(self.machine.inputs)
         return Stored(self.kind, arrays, meta)
 
@@ -268,18 +298,40 @@ class FSTTagger:
             names = stored.meta.get("classes")
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise InvalidData("the classes of the model file are malformed.")
-            table = np.asarray(stored.array("table"), np.int64)
-            machine = SequentialTransducer(
-                np.where(table >= 0, table >> 32, -1),
-                np.where(table >= 0, table & 0xFFFFFFFF, 0),
-                stored.array("final"),
-                (stored.array("string_symbols"), stored.array("string_offsets")),
-                names,
-                tags,
-            )
+            machine = _table_machine(stored, "", names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
         rules = RuleSet.from_text(str(text), tags) if text else None
         blocks = 1 + (len(rules.alphabet.words) if rules else 0)
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
-        return cls(machine, vocabulary, tuple(tags), info, rules)
+        phrases = None
+        marks = stored.meta.get("phrases")
+        if isinstance(marks, list) and all(isinstance(mark, str) for mark in marks):
+            phrases = _table_machine(stored, "phrase_", tags, marks)
+            tags = marks
+        return cls(machine, vocabulary, tuple(tags), info, rules, phrases)
+
+
+def _table_arrays(machine: SequentialTransducer, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
+    names = ("table", "final", "string_symbols", "string_offsets")
+    return dict(
+        zip(
+            (prefix + name for name in names),
+            (machine.table, machine.final, *machine.pool),
+            strict=True,
+        )
+    )
+
+
+def _table_machine(
+    stored: Stored, prefix: str, inputs: list[str], outputs: list[str]
+) -> SequentialTransducer:
+    table = np.asarray(stored.array(f"{prefix}table"), np.int64)
+    return SequentialTransducer(
+        np.where(table >= 0, table >> 32, -1),
+        np.where(table >= 0, table & 0xFFFFFFFF, 0),
+        stored.array(f"{prefix}final"),
+        (stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
+        inputs,
+        outputs,
+    )

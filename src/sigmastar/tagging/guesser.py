@@ -2,8 +2,8 @@
 
 Rare words of the training corpus teach the guesser: their shape (capitals, digits, hyphens,
 punctuation; at the beginning of a sentence or not) and then their letters from the last one back
-lead down a trie. P(t|node) = (N(node,t) + s·D(node)·P(t|parent)) / (N(node) + s·D(node)), with D the
-number of distinct tags at the node; the parent of every shape is the distribution of all rare
+lead down a trie. P(t|node) = (N(node,t) + s·D(node)·P(t|parent)) / (N(node) + s·D(node)), with D
+the number of distinct tags at the node; the parent of every shape is the distribution of all rare
 words, which is what a word without any known ending gets ([UNKNOWN]).
 """
 
@@ -156,9 +156,7 @@ def _likely(
     return members[where], tag.astype(np.int32), rows[where, tag]
 
 
-def _rehashed(
-    keys: IndexArray, children: SymbolArray, size: int
-) -> tuple[IndexArray, SymbolArray]:
+def _rehashed(keys: IndexArray, children: SymbolArray, size: int) -> tuple[IndexArray, SymbolArray]:
     """Move the used slots of a table into one of another size (a power of two)."""
     used = children >= 0
     old_keys, old_children = keys[used], children[used]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,10 +19,11 @@ from sigmastar.kernels.tag_decode import viterbi_many
 from sigmastar.kernels.tag_posterior import tag_posteriors
 from sigmastar.models.persist import Stored, write_stored
 from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.ambiguity import build_class_sets
 from sigmastar.tagging.baum_welch import learn_from_classes
 from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.supervised import TrainingOptions, learn_guesser_of, learn_tagger
-from sigmastar.tagging.ambiguity import build_class_sets
+from sigmastar.tagging.text import tag_file
 from sigmastar.tagging.vocabulary import Vocabulary, cut_names
 
 __all__ = ["HMMTagger", "as_sentences", "as_tagged", "decode_classes", "model_arrays"]
@@ -312,9 +313,31 @@ class HMMTagger(BaseEstimator):
         gold = as_tagged(X, y)
         guessed = self.predict([[str(word) for word in s] for s in gold.source])
         right = sum(
-            a == b for s, t in zip(gold.target, guessed, strict=True) for a, b in zip(s, t, strict=True)
+            a == b
+            for s, t in zip(gold.target, guessed, strict=True)
+            for a, b in zip(s, t, strict=True)
         )
         return right / max(1, gold.source.n_symbols)
+
+    def tag_file(
+        self,
+        source: BinaryIO,
+        target: BinaryIO,
+        *,
+        input_format: str = "lines",
+        output_format: str = "word/TAG",
+    ) -> tuple[int, int]:
+        """Tag a binary stream of text; return the number of sentences and of words."""
+        check_is_fitted(self, "model_")
+        return tag_file(
+            source,
+            target,
+            self.vocabulary_,
+            self.tag_classes,
+            self.tags_,
+            input_format=input_format,
+            output_format=output_format,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that :func:`sigmastar.load` reads."""

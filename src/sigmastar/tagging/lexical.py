@@ -93,7 +93,8 @@ def build_word_classes(
     entry_source = np.concatenate(
         (np.full(n_nodes, -1), np.where(anywhere, source, -1), source[apart])
     )
-    entry_node = np.concatenate((np.arange(n_nodes), inside_node, initial_node[apart]))
+    nodes = (np.arange(n_nodes), inside_node, initial_node[apart])
+    entry_node: IndexArray = np.concatenate(nodes).astype(np.int64)
     entry_borrowed = np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart]))
     table, members = _classes(
         lexicon, counts, guesser, options, entry_source, entry_node, entry_borrowed
@@ -120,7 +121,7 @@ def _classes(
     prior = np.where(borrowed, options.borrowed_prior, options.prior)
     for begin in range(0, len(source), _BATCH):
         part = slice(begin, begin + _BATCH)
-        rows = guesser.dense(node[part], n_tags)
+        rows = guesser.dense(node[part].astype(np.int32), n_tags)
         rows /= rows.sum(axis=1, keepdims=True)
         seen = np.flatnonzero(source[part] >= 0)
         rows[seen] *= prior[part][seen, None]
@@ -188,7 +189,7 @@ def _merged(
     gains: tuple[IndexArray, IndexArray, IndexArray, IndexArray],
     n_tags: int,
 ) -> tuple[ClassTable, SymbolArray]:
-    """Number the distinct entries."""
+    """Give equal entries one number."""
     entry, which, before, gain = gains
     order = np.lexsort((before, which, entry))
     entry, which, before, gain = entry[order], which[order], before[order], gain[order]
@@ -197,7 +198,7 @@ def _merged(
     codes = (tag * 65536 + score + 32768).astype(np.int64)
     classes: dict[tuple[bytes, bytes], int] = {}
     members = np.empty(len(offsets) - 1, np.int32)
-    leaders = []
+    leaders: list[int] = []
     for number in range(len(members)):
         own = codes[offsets[number] : offsets[number + 1]].tobytes()
         context = context_codes[context_offsets[number] : context_offsets[number + 1]].tobytes()

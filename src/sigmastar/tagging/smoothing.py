@@ -1,9 +1,10 @@
 """Probabilities of a tag after one or two tags, smoothed for small corpora.
 
 ``witten-bell`` shrinks each context's frequencies towards the shorter context's distribution, the
-more the more different tags followed: P(t|h) = (N(ht) + s·D(h)·P(t|h')) / (N(h) + s·D(h)), with D(h)
-the number of distinct tags after h. ``deleted`` mixes frequencies of all orders with three weights
-for the whole corpus, found by leaving one occurrence out (Jelinek and Mercer; Brants, TnT, 2000).
+more the more different tags followed: P(t|h) = (N(ht) + s·D(h)·P(t|h')) / (N(h) + s·D(h)), with
+D(h) the number of distinct tags after h. ``deleted`` mixes frequencies of all orders with three
+weights for the whole corpus, found by leaving one occurrence out (Jelinek and Mercer; Brants,
+TnT, 2000).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def _shrunk(counts: FloatArray, shorter: FloatArray, strength: float) -> FloatAr
 
 
 def _frequencies(counts: FloatArray) -> FloatArray:
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    shares: FloatArray = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    return shares
 
 
 def deleted_weights(triples: FloatArray) -> FloatArray:
@@ -71,4 +73,5 @@ def deleted_weights(triples: FloatArray) -> FloatArray:
     # Ties go to the longest context.
     winner = len(guesses) - 1 - np.argmax(np.stack(guesses[::-1]), axis=0)
     weights = np.bincount(winner, weights=count, minlength=len(guesses))
-    return weights / weights.sum()
+    shares: FloatArray = weights / weights.sum()
+    return shares

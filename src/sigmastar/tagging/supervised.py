@@ -102,7 +102,7 @@ def learn_tagger(
 
 
 def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
-    """Number the corpus's tags by the given list."""
+    """Give the corpus's tags their numbers in the given list."""
     number = {tag: i for i, tag in enumerate(tags)}
     table = np.array([number.get(str(tag), -1) for tag in corpus.target.alphabet], np.int64)
     recoded = table[corpus.target.symbols]

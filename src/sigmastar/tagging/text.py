@@ -6,6 +6,7 @@ hash table over their bytes, and the output is written straight into a buffer.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -157,11 +158,9 @@ def _conllu(
     rows: list[Any] = []
     cuts = starts.tolist()
     spans = list(zip(begins.tolist(), ends.tolist(), found.tolist(), strict=True))
-    for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+    for a, b in itertools.pairwise(cuts):
         for number, (begin, end, tag) in enumerate(spans[a:b], 1):
             name = names[tag]
-            rows.append(
-                b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name)
-            )
+            rows.append(b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name))
         rows.append(b"")
     return b"\n".join(rows) + b"\n" if rows else b""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from itertools import chain, compress, repeat
+from itertools import chain, compress, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> l
     gc.disable()
     try:
         flat = list(map(names.__getitem__, codes.tolist()))
-        return [flat[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [flat[a:b] for a, b in pairwise(ends)]
     finally:
         if resting:
             gc.enable()
@@ -142,8 +142,10 @@ class Vocabulary:
         return codes
 
     def marked(self, words: Sequence[str], n_classes: int) -> Vocabulary:
-        """Return a vocabulary that tells some words apart: n_classes is added to the class of the
-        first word, 2 n_classes to that of the second, and so on.
+        """Return a vocabulary that tells some words apart.
+
+        To the class of the first word n_classes is added, to that of the second twice as much, and
+        so on.
         """
         new = [word for word in words if word not in set(self.forms)]
         blob, ends = join_words(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -32,10 +33,7 @@ def split_words(blob: Bytes, offsets: IndexArray) -> list[str]:
     data = blob.tobytes()
     ends = offsets.tolist()
     try:
-        return [
-            data[a:b].decode("utf-8", "surrogateescape")
-            for a, b in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        return [data[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(ends)]
     except UnicodeDecodeError as error:
         raise InvalidModel(f"the words of the model are not UTF-8 ({error}).") from None
 
