@@ -46,9 +46,7 @@ def path_score(model, codes, tags):
         total += int(model.scores[first + which])
         if model.context_rows[code] >= 0:
             total += int(model.context[model.context_rows[code] + which, old])
-        total += int(
-            model.trigram[older, old, tag] if model.order == 2 else model.bigram[old, tag]
-        )
+        total += int(model.trigram[older, old, tag] if model.order == 2 else model.bigram[old, tag])
         older, old = old, tag
     move = model.trigram[older, old, end] if model.order == 2 else model.bigram[old, end]
     return total + int(move)
@@ -82,7 +80,11 @@ def composed_s_type(model, max_length, viterbi):
     ambiguous = np.flatnonzero(model.is_ambiguous).tolist()
     plain = np.flatnonzero(~model.is_ambiguous).tolist()
     upper = [*names, "END", *(f"0.{names[c]}" for c in plain)]
-    lower = [*model.tags, "END", *(f"0.{model.tags[model.candidates[model.offsets[c]]]}" for c in plain)]
+    lower = [
+        *model.tags,
+        "END",
+        *(f"0.{model.tags[model.candidates[model.offsets[c]]]}" for c in plain),
+    ]
     lower = list(dict.fromkeys(lower))
     symbols = pynini.SymbolTable()
     symbols.add_symbol("<eps>")
@@ -134,12 +136,21 @@ def composed_s_type(model, max_length, viterbi):
     for c in plain:  # eq. (15): a marked class follows the same class unmarked, and nothing else
         other = pynini.difference(everything, everything + word([names[c]])).optimize()
         wrong = other + word([f"0.{names[c]}"]) + everything
-        missing = everything + word([names[c]]) + pynini.difference(
-            union_of(upper), word([f"0.{names[c]}"])
-        ).optimize() + everything
-        constraint = pynini.difference(constraint, pynini.union(wrong, missing).optimize()).optimize()
+        missing = (
+            everything
+            + word([names[c]])
+            + pynini.difference(union_of(upper), word([f"0.{names[c]}"])).optimize()
+            + everything
+        )
+        constraint = pynini.difference(
+            constraint, pynini.union(wrong, missing).optimize()
+        ).optimize()
     marked_classes = union_of([f"0.{names[c]}" for c in plain])
     marked_tags = union_of([name for name in lower if name.startswith("0.")])
-    insert = (union_of([*names, "END"]) | pynini.cross("", marked_classes)).star.optimize()  # eq. (16)
-    delete = (union_of([*model.tags, "END"]) | pynini.cross(marked_tags, "")).star.optimize()  # (17)
+    insert = (
+        union_of([*names, "END"]) | pynini.cross("", marked_classes)
+    ).star.optimize()  # eq. (16)
+    delete = (
+        union_of([*model.tags, "END"]) | pynini.cross(marked_tags, "")
+    ).star.optimize()  # (17)
     return (insert @ constraint @ sentence @ delete).optimize(), symbols, word  # eq. (18)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from oracles_tagging import (
     all_taggings,
     composed_s_type,
@@ -11,7 +12,6 @@ from oracles_tagging import (
     random_model,
     random_sentences,
 )
-
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.fst.bridge import from_openfst, to_openfst
 from sigmastar.fst.lazy import LazyTransducer
@@ -119,7 +119,9 @@ def test_directly_built_s_type_equals_the_composition_of_equations_14_to_18():
         if not inner:
             return ()
         after = end if close is None else int(model.candidates[model.offsets[close]])
-        return max(all_taggings(model, inner), key=lambda tags: _between(model, inner, tags, before, after))
+        return max(
+            all_taggings(model, inner), key=lambda tags: _between(model, inner, tags, before, after)
+        )
 
     composed, symbols, word = composed_s_type(model, 3, viterbi)
     direct = s_type(model, all_subsequences(model, 3), complete=False)
@@ -142,7 +144,9 @@ def _between(model, codes, tags, before, after):
     total = 0
     for code, tag in zip(codes, tags, strict=True):
         where = model.offsets[code] + int(
-            np.flatnonzero(model.candidates[model.offsets[code] : model.offsets[code + 1]] == tag)[0]
+            np.flatnonzero(model.candidates[model.offsets[code] : model.offsets[code + 1]] == tag)[
+                0
+            ]
         )
         total += int(model.bigram[old, tag]) + int(model.scores[where])
         old = tag

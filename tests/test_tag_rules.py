@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_tagging import random_model, random_sentences
 
 import sigmastar as ss
+from oracles_tagging import random_model, random_sentences
 from sigmastar.core.errors import InvalidData, ParseError
 from sigmastar.fst.bridge import NotSequential, from_openfst
 from sigmastar.fst.compose import compose
@@ -155,7 +155,11 @@ def test_learning_applies_rules_as_the_rule_set_does():
     starts = corpus.source.offsets
     codes = np.array([rules.tags.index(t) for s in guessed for t in s], np.int32)
     marks = np.array(
-        [1 + fst.alphabet.words.index(w) if w in fst.alphabet.words else 0 for s in words for w in s],
+        [
+            1 + fst.alphabet.words.index(w) if w in fst.alphabet.words else 0
+            for s in words
+            for w in s
+        ],
         np.int32,
     )
     right = np.array([rules.tags.index(t) for s in gold for t in s])

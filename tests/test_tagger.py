@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_tagging import all_taggings, path_score, random_model
 from sklearn.base import clone
 
 import sigmastar as ss
+from oracles_tagging import all_taggings, path_score, random_model
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
 from sigmastar.kernels.tag_posterior import expected_counts, tag_posteriors
 from sigmastar.models.tag_model import SCORE_UNIT
 from sigmastar.tagging.counts import Lexicon, count_tags
 from sigmastar.tagging.hmm_tagger import HMMTagger, model_arrays
 from sigmastar.tagging.smoothing import deleted_weights, smooth_tags
-from sigmastar.tagging.words import WordTable
+from sigmastar.tagging.word_machines import (
+    guesser_input,
+    guesser_transducer,
+    lexicon_transducer,
+)
+from sigmastar.tagging.words import WordTable, join_words
 
 WORDS = ["the", "a", "dog", "cat", "walks", "walked", "talked", "quickly", "slowly", "Anna"]
 TAGS = ["DT", "DT", "NN", "NN", "VBZ", "VBD", "VBD", "RB", "RB", "NNP"]
@@ -99,7 +104,9 @@ def test_confidence_is_the_posterior_of_the_chosen_tag(tagger):
     found = tagger.confidence(sentences)
     chances = tagger.predict_proba(sentences)
     for tags, values, rows in zip(tagger.predict(sentences), found, chances, strict=True):
-        assert [row[tag] for tag, row in zip(tags, rows, strict=True)] == pytest.approx(list(values))
+        assert [row[tag] for tag, row in zip(tags, rows, strict=True)] == pytest.approx(
+            list(values)
+        )
         assert all(sum(row.values()) == pytest.approx(1) for row in rows)
 
 
@@ -249,3 +256,24 @@ def test_class_sequences_of_strings_and_bytes_agree(tagger):
     assert starts.tolist() == [0, 4, 7]
 
 
+def test_lexicon_transducer_maps_every_word_to_its_class_and_is_minimal(tagger):
+    names = [f"c{i}" for i in range(tagger.model_.n_classes)]
+    vocabulary = tagger.vocabulary_
+    machine = lexicon_transducer(vocabulary, names)
+    for word, code in zip(vocabulary.forms, vocabulary.inside, strict=True):
+        assert machine.transduce(list(word)) == [names[code]]
+    assert machine.minimized().n_states == machine.n_states
+    with pytest.raises(InvalidData):
+        machine.transduce(list("dogdog"))
+
+
+@given(st.text(min_size=1, max_size=9))
+def test_guesser_transducer_agrees_with_the_guesser(word):
+    tagger = HMMTagger().fit(*corpus(30))
+    names = [f"c{i}" for i in range(tagger.model_.n_classes)]
+    machine = guesser_transducer(tagger.vocabulary_, names)
+    blob, offsets = join_words([word])
+    for initial in (False, True):
+        code = tagger.vocabulary_.guess(blob, offsets[:-1], offsets[1:], initial)[0]
+        read = guesser_input(machine, word, initial=initial)
+        assert machine.transduce(read[: 1 + tagger.max_suffix]) == [names[code]]

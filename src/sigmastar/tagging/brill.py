@@ -120,10 +120,11 @@ def learn_rules(
             best: tuple[int, Template, int, int, int] | None = None
             for template in templates:
                 context, sound = _context(template, tags, words, usable)
-                found = _best(tags, gold, context, inside & sound, n)
-                if found is not None and (best is None or found[0] > best[0]):
+                least = min_gain if best is None else best[0] + 1
+                found = _best(tags, gold, context, inside & sound, n, least)
+                if found is not None:
                     best = (found[0], template, *found[1:])
-            if best is None or best[0] < min_gain:
+            if best is None:
                 break
             gain, template, old, new, key = best
             rule = _rule(template, names, vocabulary, old, new, key)
@@ -161,9 +162,12 @@ def _context(
 
 
 def _best(
-    tags: IndexArray, gold: IndexArray, context: IndexArray, usable: BoolArray, n: int
+    tags: IndexArray, gold: IndexArray, context: IndexArray, usable: BoolArray, n: int, least: int
 ) -> tuple[int, int, int, int] | None:
-    """Return (gain, old tag, new tag, context) of the best rule for one template."""
+    """Return (gain, old tag, new tag, context) of the best rule for one template.
+
+    None if there is no rule that gains at least ``least``.
+    """
     wrong = np.flatnonzero(usable & (tags != gold))
     if len(wrong) == 0:
         return None
@@ -171,17 +175,22 @@ def _best(
         np.stack((context[wrong], tags[wrong]), axis=1), axis=0, return_inverse=True
     )
     changes, good = np.unique(which.ravel() * n + gold[wrong], return_counts=True)
-    # What a rule would break: right tags in the same context.
-    right = np.flatnonzero(usable & (tags == gold))
-    order = np.lexsort((places[:, 1], places[:, 0]))
-    keys = places[order, 0] * (n + 1) + places[order, 1]
+    # Few rules correct enough errors; only for these is it worth counting what they would break.
+    changes, good = changes[good >= least], good[good >= least]
+    if len(changes) == 0:
+        return None
+    kept, which = np.unique(changes // n, return_inverse=True)
+    keys = places[kept, 0] * (n + 1) + places[kept, 1]
+    order = np.argsort(keys)
+    right = usable & (tags == gold) & np.isin(tags, places[kept, 1])
     mine = context[right] * (n + 1) + tags[right]
-    spot = np.minimum(np.searchsorted(keys, mine), len(keys) - 1)
-    broken = np.zeros(len(places), np.int64)
-    np.add.at(broken, order[spot[keys[spot] == mine]], 1)
-    gain = good - broken[changes // n]
+    spot = np.minimum(np.searchsorted(keys[order], mine), len(keys) - 1)
+    hit = order[spot[keys[order][spot] == mine]]
+    gain = good - np.bincount(hit, minlength=len(keys))[which.ravel()]
     top = int(np.argmax(gain))
-    key, old = places[changes[top] // n].tolist()
+    if gain[top] < least:
+        return None
+    key, old = places[kept[which.ravel()[top]]].tolist()
     return int(gain[top]), old, int(changes[top] % n), key
 
 
