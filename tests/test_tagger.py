@@ -277,3 +277,10 @@ def test_guesser_transducer_agrees_with_the_guesser(word):
         code = tagger.vocabulary_.guess(blob, offsets[:-1], offsets[1:], initial)[0]
         read = guesser_input(machine, word, initial=initial)
         assert machine.transduce(read[: 1 + tagger.max_suffix]) == [names[code]]
+
+
+def test_words_that_only_other_parts_of_a_corpus_have_stay_unknown():
+    whole = ss.PairCorpus.from_pairs([(["a", "b"], ["X", "Y"]), (["c"], ["X"])])
+    tagger = HMMTagger(1).fit(whole[:1])
+    assert "c" not in tagger.vocabulary_.forms
+    assert Lexicon.from_tagged(whole[:1]).words == ("a", "b")

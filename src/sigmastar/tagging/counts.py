@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 
-__all__ = ["Lexicon", "TagCounts", "count_tags"]
+__all__ = ["Lexicon", "TagCounts", "count_tags", "with_used_words"]
 
 _MOST_TAGS_SECOND_ORDER = 400
 
@@ -37,6 +39,7 @@ class Lexicon:
     @classmethod
     def from_tagged(cls, corpus: PairCorpus) -> Lexicon:
         """Collect the lexicon of a tagged corpus."""
+        corpus = with_used_words(corpus)
         words, tags, used = _checked(corpus)
         n_tags = len(tags)
         codes = corpus.source.symbols.astype(np.int64) * n_tags + used
@@ -102,6 +105,18 @@ def _checked(corpus: PairCorpus) -> tuple[tuple[str, ...], tuple[str, ...], Symb
     renumber = (np.cumsum(used) - 1).astype(np.int32)
     tags = tuple(str(name) for name, wanted in zip(names, used, strict=True) if wanted)
     return tuple(str(word) for word in words), tags, renumber[corpus.target.symbols]
+
+
+def with_used_words(corpus: PairCorpus) -> PairCorpus:
+    """Drop words that do not occur from the alphabet (a part of a corpus keeps the whole one)."""
+    source = corpus.source
+    used = np.zeros(len(source.alphabet), bool)
+    used[source.symbols] = True
+    if used.all():
+        return corpus
+    words = [word for word, wanted in zip(source.alphabet, used, strict=True) if wanted]
+    codes = (np.cumsum(used) - 1)[source.symbols]
+    return PairCorpus(Corpus(codes, source.offsets, Alphabet(words)), corpus.target)
 
 
 def count_tags(

@@ -11,7 +11,7 @@ from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.models.tag_model import TagModel, fixed_point
 from sigmastar.tagging.ambiguity import build_class_sets, score_class_sets
-from sigmastar.tagging.counts import Lexicon, count_tags
+from sigmastar.tagging.counts import Lexicon, count_tags, with_used_words
 from sigmastar.tagging.guesser import Guesser, learn_guesser
 from sigmastar.tagging.lexical import ClassTable, LexicalOptions, build_word_classes
 from sigmastar.tagging.smoothing import smooth_tags
@@ -46,6 +46,7 @@ def learn_tagger(
     corpus: PairCorpus, options: TrainingOptions, lexicon: Lexicon | None = None
 ) -> Learned[tuple[TagModel, Vocabulary]]:
     """Train from a tagged corpus; a given lexicon stands in for the corpus's own."""
+    corpus = with_used_words(corpus)
     own = Lexicon.from_tagged(corpus)
     tags = own.tags if lexicon is None else lexicon.tags
     recode = _recoded_tags(corpus, tags)
