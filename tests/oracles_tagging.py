@@ -71,8 +71,8 @@ def random_sentences(rng, n_classes, n, longest=8):
 def composed_s_type(model, max_length, viterbi):
     """Build the s-type by equations (10) to (18) of Kempe (1997).
 
-    ``viterbi(codes, before)`` tags a subsequence after a tag (None: at the beginning of a sentence). The
-    end of a sentence counts as an unambiguous class "END", as in the paper.
+    ``viterbi(codes, before, end)`` tags a subsequence after a tag (None: at the beginning of a
+    sentence) and before a class (None: the end, which is an unambiguous class, as in the paper).
     """
     import pynini
 

@@ -1,6 +1,6 @@
 """Transducers compiled from taggers agree with Viterbi, and with the paper's own construction."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -159,7 +159,7 @@ def test_n_type_is_the_greedy_choice(order):
     machine = n_type(model, order)
     codes, starts = random_sentences(np.random.default_rng(6), model.n_classes, 200)
     found = machine.run_aligned(codes, starts)
-    for a, b in zip(starts[:-1], starts[1:], strict=True):
+    for a, b in pairwise(starts):
         older = old = model.n_tags
         for i in range(a, b):
             first, last = model.offsets[codes[i] : codes[i] + 2]

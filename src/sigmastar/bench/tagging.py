@@ -68,8 +68,8 @@ def brown_split(
 ) -> tuple[PairCorpus, PairCorpus]:
     """Load Brown; every tenth sentence is for testing.
 
-    Marks of titles, headlines, citations and foreign words are dropped; joined tags (182 tags in the
-    training part) are kept, or cut at the plus (104).
+    Marks of titles, headlines, citations and foreign words are dropped; joined tags (182 tags in
+    the training part) are kept, or cut at the plus (104).
     """
     if not joined:
         corpus = load_brown(data_home=data_home).sentences

@@ -34,7 +34,7 @@ def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> l
     resting = gc.isenabled()
     gc.disable()
     try:
-        flat = list(map(names.__getitem__, codes.tolist()))
+        flat = np.array(names, dtype=object)[codes].tolist()
         return [flat[a:b] for a, b in pairwise(ends)]
     finally:
         if resting:

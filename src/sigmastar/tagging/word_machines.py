@@ -8,7 +8,6 @@ then its letters from the last to the first, and writes the class of the longest
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import commonprefix
 
 import numpy as np
 
@@ -47,7 +46,9 @@ def lexicon_transducer(
 
     path, before = [0], ""
     for word, code in words:
-        shared = len(commonprefix([word, before]))
+        shared = 0
+        while shared < min(len(word), len(before)) and word[shared] == before[shared]:
+            shared += 1
         merge(path, before, shared)
         path = path[: shared + 1]
         for letter in word[shared:]:
@@ -107,7 +108,7 @@ def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> Se
 
 
 def guesser_input(machine: SequentialTransducer, word: str, *, initial: bool = False) -> list[str]:
-    """Return what the guesser's transducer reads for a word: its shape, then letters from the end."""
+    """Return what the guesser's transducer reads for a word: shape, then letters from the end."""
     blob, offsets = join_words([word])
     points = np.empty(len(blob) + 1, np.int64)
     n = decode_word(blob, 0, int(offsets[1]), points)
