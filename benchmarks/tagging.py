@@ -46,14 +46,12 @@ def main():
     }
     print("from classes to tags (integer arrays), million tokens/s")
     for name, tagger in (("Viterbi, order 1, sets", small), ("Viterbi, order 2, words", large)):
-        print(
-            f"  {name:26} {best(partial(tagger.tag_classes, *tagger.to_classes(sentences)), n):8.2f}"
-        )
+        run = partial(tagger.tag_classes, *tagger.to_classes(sentences))
+        print(f"  {name:26} {best(run, n):8.2f}")
     print(f"  {'dense Viterbi (ss.viterbi)':26} {dense(small, sentences):8.3f}")
     for name, tagger in machines.items():
-        print(
-            f"  {name:26} {best(partial(tagger.tag_classes, *tagger.to_classes(sentences)), n):8.2f}"
-        )
+        run = partial(tagger.tag_classes, *tagger.to_classes(sentences))
+        print(f"  {name:26} {best(run, n):8.2f}")
     print("from Python strings to Python strings, and from text file to text file")
     with tempfile.TemporaryDirectory() as folder:
         text, tagged = Path(folder, "text.txt"), Path(folder, "tagged.txt")
