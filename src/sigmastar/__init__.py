@@ -28,6 +28,13 @@ _EXPORTS = {
     "BaumWelchHMM": "sigmastar.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.estimators.baum_welch",
     "GibbsPFA": "sigmastar.estimators.gibbs",
+    "FSTTagger": "sigmastar.tagging.fst_tagger",
+    "HMMTagger": "sigmastar.tagging.hmm_tagger",
+    "Lexicon": "sigmastar.tagging.counts",
+    "RuleSet": "sigmastar.fst.rules",
+    "SequentialTransducer": "sigmastar.fst.sequential",
+    "learn_rules": "sigmastar.tagging.brill",
+    "held_out_tags": "sigmastar.tagging.brill",
     "END": "sigmastar.inference",
     "likeliest_strings": "sigmastar.inference",
     "log_prefix_proba": "sigmastar.inference",
@@ -87,6 +94,8 @@ if TYPE_CHECKING:
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
+    from sigmastar.fst.rules import RuleSet as RuleSet
+    from sigmastar.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.inference import END as END
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba
@@ -106,6 +115,11 @@ if TYPE_CHECKING:
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
     from sigmastar.models.wfa import WFA as WFA
+    from sigmastar.tagging.brill import held_out_tags as held_out_tags
+    from sigmastar.tagging.brill import learn_rules as learn_rules
+    from sigmastar.tagging.counts import Lexicon as Lexicon
+    from sigmastar.tagging.fst_tagger import FSTTagger as FSTTagger
+    from sigmastar.tagging.hmm_tagger import HMMTagger as HMMTagger
 
 
 def __getattr__(name: str) -> Any:

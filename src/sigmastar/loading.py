@@ -17,6 +17,8 @@ KINDS = {
     "PFA": ("sigmastar.models.pfa", "PFA"),
     "HMM": ("sigmastar.models.hmm", "HMM"),
     "ContinuousTagger": ("sigmastar.models.continuous", "ContinuousTagger"),
+    "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
+    "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
 }
 
 

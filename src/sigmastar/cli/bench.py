@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.core.rules import Choice, check
 
 __all__ = ["app"]
 
@@ -314,3 +315,98 @@ def wall_following(
             for row in rows
         ],
     )
+
+
+@app.command()
+def tagging(
+    data: DataOption = None,
+    table: Annotated[
+        str,
+        typer.Option(
+            "--table",
+            "-t",
+            help="1: kinds of transducers; 2: languages; accuracy: beside other taggers; all.",
+        ),
+    ] = "all",
+    long: Annotated[
+        bool, typer.Option("--long", help="Table 1: also all subsequences of three classes.")
+    ] = False,
+    threads: Annotated[int, typer.Option(help="Threads for the speed columns.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Print Tables 1 and 2 of Kempe (1997) with our figures, on public corpora.
+
+    Table 1 trains an HMM on 20,000 words of Brown (lexicon and untagged text
+    from 90 % of it) and compiles it into every kind of transducer; Table 2 does
+    so for several languages; "accuracy" compares the second-order tagger, its
+    exact transducer and learned correction rules with HunPos.
+
+    Example: sigmastar bench tagging --data ~/data --table 1
+    """
+    import numba
+
+    from sigmastar.bench import tagging as bench
+
+    check("table", table, Choice("1", "2", "accuracy", "all"))
+    numba.set_num_threads(threads)
+    figures: dict[str, Any] = {}
+    if table in ("1", "all"):
+        rows = list(bench.machines(data, long=long))
+        figures["table1"] = [asdict(row) for row in rows]
+        if not as_json:
+            _machine_table(rows, bench.PAPER)
+    if table in ("2", "all"):
+        pairs = list(bench.languages(data))
+        figures["table2"] = [{"language": name} | asdict(row) for name, row in pairs]
+        if not as_json:
+            names = list(dict.fromkeys(name for name, _ in pairs))
+            found = {(name, row.name): f"{row.accuracy:.2%}" for name, row in pairs}
+            kinds = list(dict.fromkeys(row.name for _, row in pairs))
+            show_table(
+                "Kempe 1997, Table 2: accuracy by language",
+                ["machine", *names],
+                [[kind, *(found.get((name, kind), "") for name in names)] for kind in kinds],
+            )
+    if table in ("accuracy", "all"):
+        pairs = list(bench.accuracies(data))
+        figures["accuracy"] = [{"corpus": name} | asdict(row) for name, row in pairs]
+        if not as_json:
+            show_table(
+                "Accuracy of the second-order tagger",
+                ["corpus", "machine", "accuracy", "HunPos", "agreement", "M tokens/s"],
+                [
+                    (
+                        name,
+                        row.name,
+                        f"{row.accuracy:.2%}",
+                        f"{bench.PEERS[name]:.2f}%",
+                        f"{row.agreement:.4%}" if row.agreement is not None else "",
+                        f"{(row.tokens_per_second or 0) / 1e6:.1f}",
+                    )
+                    for name, row in pairs
+                ],
+            )
+    if as_json:
+        emit_json(figures)
+
+
+def _machine_table(rows: list[Any], paper: dict[str, Any]) -> None:
+    """Print the machines of Table 1 beside the paper's."""
+
+    def cells(row: Any) -> list[str]:
+        old = paper.get(row.name, (None, None, None, None))
+        return [
+            row.name,
+            f"{row.accuracy:.2%}",
+            f"{old[0]:.2f}%" if old[0] else "",
+            f"{row.agreement:.2%}" if row.agreement is not None else "",
+            f"{row.n_states:,}" if row.n_states else "",
+            f"{old[1]:,}" if old[1] else "",
+            f"{row.n_arcs:,}" if row.n_arcs else "",
+            f"{row.build_seconds:.2f}" if row.build_seconds is not None else "",
+            f"{old[3]:,.0f}" if old[3] else "",
+            f"{(row.tokens_per_second or 0) / 1e6:.1f}",
+        ]
+
+    titles = ["machine", "accuracy", "paper", "as HMM", "states", "paper", "arcs", "s", "paper"]
+    show_table("Kempe 1997, Table 1", [*titles, "M tokens/s"], map(cells, rows))

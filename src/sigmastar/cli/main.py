@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from sigmastar import __version__
-from sigmastar.cli import bench, demo, learn, machines, scores, sensors
+from sigmastar.cli import bench, demo, learn, machines, scores, sensors, tagger, transducer
 from sigmastar.cli.output import err, out, progress
 from sigmastar.core.errors import SigmastarError
 
@@ -32,6 +32,8 @@ app.command()(machines.show)
 app.command()(machines.convert)
 app.command("export", hidden=True)(machines.convert)
 app.add_typer(sensors.app, name="sensors")
+app.add_typer(tagger.app, name="tagger")
+app.add_typer(transducer.app, name="transducer")
 app.add_typer(bench.app, name="bench")
 
 

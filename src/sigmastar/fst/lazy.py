@@ -1,0 +1,118 @@
+"""The lazy transducer: exact, grown while tagging, bounded in memory.
+
+It equals the tagger on every sentence, because each arc is a Viterbi step of the tagger itself.
+With ``look_ahead`` a tag is decided at the latest so many words later (Kempe's b-type, in spirit:
+bounded look-ahead, and look-back through the decided tags); the machine is then finite, and equal
+to the tagger wherever no decision was forced.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.kernels.lazy_tags import forget, move_arcs, move_slots, run_lazy
+from sigmastar.kernels.tag_decode import viterbi_many
+from sigmastar.models.tag_model import TagModel
+
+__all__ = ["LazyTransducer"]
+
+_NO_LIMIT = 1 << 30
+
+
+class LazyTransducer:
+    """A transducer from classes to tags that adds an arc the first time it is needed.
+
+    Parameters
+    ----------
+    model : TagModel
+        The tagger to agree with.
+    max_states : int
+        How many states to keep; when they are full, the machine starts anew.
+    look_ahead : int, optional
+        How many words later a tag is decided at the latest; None: when it is certain.
+    """
+
+    def __init__(
+        self, model: TagModel, *, max_states: int = 1 << 20, look_ahead: int | None = None
+    ) -> None:
+        self.model = model
+        self.max_states = max_states
+        self.look_ahead = look_ahead
+        self.n_restarts = 0
+        self._lock = threading.Lock()
+        self._memory = self._new_memory(min(max_states, 1 << 16))
+
+    def _new_memory(self, n_states: int) -> tuple[np.ndarray[Any, Any], ...]:
+        slots = 16
+        while slots < 2 * n_states:
+            slots *= 2
+        memory = (
+            np.empty(16 * slots, np.int64),
+            np.empty(slots, np.int32),
+            np.empty((n_states, 7), np.int32),
+            np.empty(8 * n_states, np.int32),
+            np.empty((16 * n_states, 2), np.int32),
+            np.empty(16 * n_states, np.int64),
+            np.empty(64 * n_states, np.int32),
+            np.empty(16 * n_states, np.int32),
+            np.zeros(6, np.int64),
+        )
+        forget(memory, self.model.n_tags)
+        return memory
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are now."""
+        return int(self._memory[8][0])
+
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs there are now (ends of sentences included)."""
+        return int(self._memory[8][5])
+
+    def __repr__(self) -> str:
+        return f"LazyTransducer({self.n_states:,} states, {self.n_arcs:,} arcs so far)"
+
+    def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Return the tags of class sequences."""
+        model = self.model
+        classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
+        limit = _NO_LIMIT if self.look_ahead is None else self.look_ahead
+        moves = (model.bigram, model.trigram)
+        output = np.empty(len(codes), np.int32)
+        done = 0
+        with self._lock:
+            while done < len(starts) - 1:
+                fresh = self.n_arcs == 0
+                rest = starts[done:]
+                done += int(run_lazy(codes, rest, classes, moves, limit, self._memory, output))
+                if done == len(starts) - 1:
+                    break
+                size = len(self._memory[2])
+                if size < self.max_states:
+                    self._grow(min(self.max_states, 4 * size))
+                elif fresh:  # one sentence that is larger than the whole memory
+                    part = slice(starts[done], starts[done + 1])
+                    one = np.array([0, starts[done + 1] - starts[done]])
+                    score = np.empty(1, np.int64)
+                    target = output[part]
+                    viterbi_many(codes[part], one, classes, *moves, target, score)
+                    done += 1
+                else:
+                    forget(self._memory, model.n_tags)
+                    self.n_restarts += 1
+        return output
+
+    def _grow(self, n_states: int) -> None:
+        """Move to a larger memory."""
+        old, new = self._memory, self._new_memory(n_states)
+        new[1][:] = -1
+        for before, after in zip(old[2:], new[2:], strict=True):
+            after[: len(before)] = before
+        move_arcs(old[0], new[0])
+        move_slots(new)
+        self._memory = new

@@ -1,0 +1,106 @@
+"""n-type transducers: the greedy approximation of a tagger (Kempe 1997, section 2).
+
+A tag is chosen once, by its transition from the tags chosen before and its class, and never
+revised: n0 looks at the class alone, n1 at one tag before, n2 at two. The paper has a state for
+each class:tag pair; pairs with the same tag have the same future, so a state here is a tag (n1),
+a pair of tags (n2), or nothing (n0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import SymbolArray
+from sigmastar.fst.names import class_names
+from sigmastar.fst.sequential import SequentialTransducer
+from sigmastar.kernels.ntype import greedy_pairs, greedy_tags
+from sigmastar.models.tag_model import TagModel
+
+__all__ = ["n1_choices", "n_type", "reachable"]
+
+_NO_POOL = (np.zeros(1, np.int32), np.zeros(1, np.int64))
+
+
+def n1_choices(model: TagModel) -> SymbolArray:
+    """Return the tag that n1 chooses for each class (column) after each tag (row)."""
+    choices = np.empty((model.n_tags + 1, model.n_classes), np.int32)
+    classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
+    greedy_tags(classes, model.bigram, choices)
+    return choices
+
+
+def n_type(model: TagModel, order: int) -> SequentialTransducer:
+    """Build the n0-, n1- or n2-type transducer of a tagger."""
+    names = class_names(model)
+    n = model.n_tags
+    if order == 0:
+        best = np.array(
+            [
+                model.candidates[a + int(np.argmax(model.scores[a:b]))]
+                for a, b in zip(model.offsets[:-1], model.offsets[1:], strict=True)
+            ]
+        )
+        targets = np.zeros((1, model.n_classes), np.int32)
+        return SequentialTransducer(
+            targets, 1 + best[None, :], np.zeros(1, np.int32), _NO_POOL, names, model.tags
+        )
+    if order == 1:
+        # The boundary's row comes first: it is the start.
+        rows = np.concatenate(([n], np.arange(n)))
+        choices = n1_choices(model)[rows]
+        final = np.zeros(n + 1, np.int32)
+        machine = SequentialTransducer(choices + 1, choices + 1, final, _NO_POOL, names, model.tags)
+        return reachable(machine).minimized()
+    if model.order != 2:
+        raise InvalidParameter('kind="n2" needs a tagger of order 2; this one has order 1.')
+    return _n2_type(model, names)
+
+
+def _n2_type(model: TagModel, names: list[str]) -> SequentialTransducer:
+    """Explore pairs of tags from the boundary on."""
+    n = model.n_tags
+    classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
+    number = np.full((n + 1, n + 1), -1, np.int32)
+    number[n, n] = 0
+    pairs = [(n, n)]
+    rows: list[SymbolArray] = []
+    while len(rows) < len(pairs):
+        older, old = pairs[len(rows)]
+        choices = np.empty(model.n_classes, np.int32)
+        greedy_pairs(classes, model.trigram, older, old, choices)
+        rows.append(choices)
+        for tag in np.unique(choices).tolist():
+            if number[old, tag] < 0:
+                number[old, tag] = len(pairs)
+                pairs.append((old, tag))
+    tags = np.stack(rows)
+    before = np.array([old for _, old in pairs])
+    targets = number[before[:, None], tags]
+    final = np.zeros(len(pairs), np.int32)
+    machine = SequentialTransducer(targets, tags + 1, final, _NO_POOL, names, model.tags)
+    return machine.minimized()
+
+
+def reachable(machine: SequentialTransducer) -> SequentialTransducer:
+    """Drop the states that no sequence leads to."""
+    targets = machine.next_states
+    seen = np.zeros(machine.n_states, bool)
+    seen[0] = True
+    front = np.array([0])
+    while len(front):
+        found = np.unique(targets[front])
+        front = found[(found >= 0) & ~seen[found]]
+        seen[front] = True
+    if seen.all():
+        return machine
+    renumber = np.cumsum(seen) - 1
+    kept = targets[seen]
+    return SequentialTransducer(
+        np.where(kept >= 0, renumber[kept], -1).astype(np.int32),
+        machine.outputs[seen],
+        machine.final[seen],
+        machine.pool,
+        machine.inputs,
+        machine.output_symbols,
+    )

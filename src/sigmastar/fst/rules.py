@@ -1,0 +1,270 @@
+"""Contextual rules that change tags: ``IN -> WDT / NN _ VBZ``, one rule a line.
+
+A rule rewrites its tag wherever the tags before end with the left pattern and the tags after begin
+with the right one (either may be empty; see fst.patterns). Rules apply one after the other, each
+from left to right over the whole sentence: the left pattern sees what the rule has written already.
+``#`` begins a comment. Pynini compiles each rule into a transducer (Kaplan and Kay 1994; Mohri
+and Sproat 1996); rules whose effect depends on unbounded right contexts are not sequential, and
+say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, ParseError
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.fst.bridge import NotSequential, from_openfst, load_pynini
+from sigmastar.fst.compose import compose
+from sigmastar.fst.patterns import TagAlphabet, one_of, parse_pattern, pattern_tokens
+from sigmastar.fst.sequential import SequentialTransducer
+from sigmastar.kernels.tag_rules import apply_rules
+
+Step = Callable[[SymbolArray, IndexArray, SymbolArray], SymbolArray]
+
+__all__ = ["Rule", "RuleSet", "parse_rules"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: ``source -> target / left _ right``; ``word`` limits it to one word."""
+
+    source: str
+    target: str
+    left: str = ""
+    right: str = ""
+    word: str = ""
+
+    def __str__(self) -> str:
+        focus = f"{self.word}/{self.source}" if self.word else self.source
+        context = f" / {self.left} _ {self.right}".rstrip() if self.left or self.right else ""
+        return f"{focus} -> {self.target}{context}".replace("/  _", "/ _")
+
+    def words(self, tags: Sequence[str]) -> set[str]:
+        """Return the words that the rule mentions."""
+        found = {self.word} if self.word else set()
+        for side in (self.left, self.right):
+            for token in pattern_tokens(side, None, tags):
+                if "/" in token and token not in tags and token not in ("<s>", "</s>"):
+                    found.add(token.rpartition("/")[0])
+        return found
+
+
+def parse_rules(text: str, tags: Sequence[str], path: str = "rules") -> list[Rule]:
+    """Read rules from text; a line that is none raises ParseError with its number."""
+    rules = []
+    known = set(tags)
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.strip()
+        if not content or content.startswith("#"):
+            continue
+        content = content.split(" #", 1)[0].rstrip()
+        change, _, context = content.partition(" / ")
+        source, arrow, target = (part.strip() for part in change.partition("->"))
+        if not arrow or not source or not target:
+            raise ParseError(path, number, "TAG -> TAG / left _ right", repr(line[:60]))
+        word = ""
+        if source not in known and "/" in source:
+            word, _, source = source.rpartition("/")
+        for tag in (source, target):
+            if tag not in known:
+                raise ParseError(path, number, "a known tag", repr(tag))
+        left = right = ""
+        if context:
+            sides = f" {context} ".split(" _ ")
+            if len(sides) != 2:
+                raise ParseError(path, number, "one _ between the contexts", repr(context[:60]))
+            left, right = sides[0].strip(), sides[1].strip()
+        rules.append(Rule(source, target, left, right, word))
+    return rules
+
+
+class RuleSet:
+    """Rules in order, compiled over the tags and the words that they mention.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        Applied one after the other.
+    tags : sequence of str
+        The tag set.
+    """
+
+    def __init__(self, rules: Sequence[Rule], tags: Sequence[str]) -> None:
+        self.rules = tuple(rules)
+        self.tags = tuple(tags)
+        words = sorted(set().union(*(rule.words(tags) for rule in rules)) if rules else set())
+        self.alphabet = TagAlphabet(tags, words)
+        self._steps: list[Any] | None = None
+        self._reasons: list[str] = []
+
+    @classmethod
+    def from_text(cls, text: str, tags: Sequence[str], path: str = "rules") -> RuleSet:
+        """Read rules from text."""
+        return cls(parse_rules(text, tags, path), tags)
+
+    def __str__(self) -> str:
+        return "".join(f"{rule}\n" for rule in self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def to_openfst(self, rule: Rule, alphabet: TagAlphabet | None = None) -> Any:
+        """Compile one rule with Pynini (over the set's whole alphabet by default)."""
+        pynini = load_pynini()
+        symbols = alphabet or self.alphabet
+        focus = f"{rule.word}/{rule.source}" if rule.word else rule.source
+        old = symbols.codes(focus)
+        shift = symbols.tags.index(rule.target) - symbols.tags.index(rule.source)
+        change = pynini.Fst()
+        change.add_state()
+        change.add_state()
+        change.set_start(0)
+        change.set_final(1)
+        for code in old:
+            change.add_arc(0, pynini.Arc(code + 1, code + shift + 1, 0, 1))
+        every = one_of(range(len(symbols))).star.optimize()
+        try:
+            left = parse_pattern(rule.left, symbols)
+            right = parse_pattern(rule.right, symbols)
+        except InvalidData as error:
+            raise InvalidData(f"rule {str(rule)!r}: {error}") from None
+        return pynini.cdrewrite(change, left, right, every)
+
+    def to_transducer(self) -> SequentialTransducer:
+        """Compose all rules into one sequential transducer from symbols to tags."""
+        symbols = self.alphabet.symbols
+        if not self.rules:
+            raise InvalidData("there are no rules to compile.")
+        machine: SequentialTransducer | None = None
+        for rule in self.rules:
+            try:
+                one = from_openfst(self.to_openfst(rule), symbols, symbols)
+            except NotSequential as error:
+                raise NotSequential(f"rule {str(rule)!r} is not sequential: {error}") from None
+            machine = one if machine is None else compose(machine, one)
+        assert machine is not None
+        return machine if not self.alphabet.words else _without_words(machine, self.tags)
+
+    def apply(self, tags: SymbolArray, starts: IndexArray, words: SymbolArray) -> SymbolArray:
+        """Apply the rules to tags; ``words`` numbers the mentioned words (0: not mentioned).
+
+        Rules whose contexts are single tags or words at most two places away run in one kernel;
+        other sequential rules as transducers; the rest by composition with Pynini, which is slow.
+        """
+        result = np.array(tags, np.int32)
+        for step in self._plan():
+            if isinstance(step, np.ndarray):
+                apply_rules(step, result, words, starts, len(self.tags))
+            else:
+                result = step(result, starts, words)
+        return result
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether every rule runs deterministically (see ``why_not`` if not)."""
+        return not self.why_not
+
+    @property
+    def why_not(self) -> list[str]:
+        """Say for each rule that is not sequential why it is not."""
+        self._plan()
+        return list(self._reasons)
+
+    def _plan(self) -> list[Any]:
+        """Compile the rules once: arrays of simple rules, functions for the others."""
+        if self._steps is None:
+            self._steps, self._reasons = [], []
+            for rule in self.rules:
+                row = self._simple(rule)
+                if row is None:
+                    self._steps.append(self._compiled(rule))
+                elif self._steps and isinstance(self._steps[-1], np.ndarray):
+                    self._steps[-1] = np.concatenate((self._steps[-1], row[None]))
+                else:
+                    self._steps.append(row[None])
+        return self._steps
+
+    def _simple(self, rule: Rule) -> SymbolArray | None:
+        """Encode a rule with fixed contexts for the kernel; None if it needs a transducer."""
+        row = np.full(11, -1, np.int32)
+        row[0], row[1] = self.tags.index(rule.source), self.tags.index(rule.target)
+        if rule.word:
+            row[2] = 1 + self.alphabet.words.index(rule.word)
+        left = pattern_tokens(rule.left, None, self.tags)[::-1]
+        right = pattern_tokens(rule.right, None, self.tags)
+        for tokens, places, end in ((left, (5, 3), "<s>"), (right, (7, 9), "</s>")):
+            if len(tokens) > 2:
+                return None
+            for token, place in zip(tokens, places, strict=False):
+                if token.startswith("\0"):
+                    return None
+                if token in self.tags:
+                    row[place] = self.tags.index(token)
+                elif token == end:
+                    row[place] = len(self.tags)
+                elif token.endswith("/ANY"):
+                    row[place + 1] = 1 + self.alphabet.words.index(token[:-4])
+                else:
+                    return None
+        return row
+
+    def _compiled(self, rule: Rule) -> Step:
+        """Compile a rule over the words that it mentions into a function on tags."""
+        words = tuple(sorted(rule.words(self.tags)))
+        small = TagAlphabet(self.tags, words)
+        n = len(self.tags)
+        renumber = np.zeros(len(self.alphabet.words) + 1, np.int32)
+        for place, word in enumerate(words, 1):
+            renumber[1 + self.alphabet.words.index(word)] = place
+        fst = self.to_openfst(rule, small)
+        try:
+            machine = from_openfst(fst, small.symbols, small.symbols)
+        except NotSequential as error:
+            self._reasons.append(f"rule {str(rule)!r} is not sequential: {error}")
+            return lambda tags, starts, spoken: _by_composition(
+                fst, (tags + n * renumber[spoken]).astype(np.int32), starts, n
+            )
+        return lambda tags, starts, spoken: (
+            machine.run_aligned((tags + n * renumber[spoken]).astype(np.int32), starts) % n
+        ).astype(np.int32)
+
+
+def _by_composition(fst: Any, codes: SymbolArray, starts: IndexArray, n: int) -> SymbolArray:
+    """Run sentences through a transducer that is not sequential, one composition each."""
+    pynini = load_pynini()
+    result = np.empty(len(codes), np.int32)
+    for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        line = pynini.Fst()
+        line.add_states(b - a + 1)
+        line.set_start(0)
+        line.set_final(b - a)
+        for i, code in enumerate(codes[a:b].tolist()):
+            line.add_arc(i, pynini.Arc(code + 1, code + 1, 0, i + 1))
+        best = pynini.shortestpath(line @ fst).topsort()
+        labels = [arc.olabel - 1 for state in best.states() for arc in best.arcs(state)]
+        result[a:b] = [label % n for label in labels if label >= 0]
+    return result
+
+
+def _without_words(machine: SequentialTransducer, tags: Sequence[str]) -> SequentialTransducer:
+    """Forget the words on the output side."""
+    n = len(tags)
+    total = len(machine.output_symbols)
+    numbers = machine.outputs
+    single = (numbers > 0) & (numbers <= total)
+    numbers = np.where(
+        single, (numbers - 1) % n + 1, np.where(numbers > total, numbers - total + n, 0)
+    )
+    final = machine.final
+    last = np.where(
+        final > total, final - total + n, np.where(final > 0, (final - 1) % n + 1, final)
+    )
+    pool = (machine.pool[0] % n, machine.pool[1])
+    return SequentialTransducer(
+        machine.next_states, numbers, last.astype(np.int32), pool, machine.inputs, tags
+    ).minimized()

@@ -1,0 +1,43 @@
+"""The greedy choice of a tag for every class after given tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["greedy_pairs", "greedy_tags"]
+
+
+@kernel
+def best_candidate(classes: Any, code: Any, moves: Any, before: Any) -> Any:
+    """Return the best tag of a class, given the transition scores after the tag before."""
+    offsets, candidates, scores, context_rows, context = classes
+    row = context_rows[code]
+    best = np.int64(-(1 << 62))
+    chosen = candidates[offsets[code]]
+    for x in range(offsets[code], offsets[code + 1]):
+        value = np.int64(scores[x]) + moves[candidates[x]]
+        if row >= 0:
+            value += context[row + x - offsets[code], before]
+        if value > best:
+            best = value
+            chosen = candidates[x]
+    return chosen
+
+
+@kernel
+def greedy_tags(classes: Any, bigram: Any, choices: Any) -> None:
+    """Choose for every tag before (rows) and class (columns)."""
+    for before in range(choices.shape[0]):
+        for code in range(choices.shape[1]):
+            choices[before, code] = best_candidate(classes, code, bigram[before], before)
+
+
+@kernel
+def greedy_pairs(classes: Any, trigram: Any, older: Any, old: Any, choices: Any) -> None:
+    """Choose for every class after a pair of tags."""
+    for code in range(len(choices)):
+        choices[code] = best_candidate(classes, code, trigram[older, old], old)

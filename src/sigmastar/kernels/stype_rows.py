@@ -1,0 +1,136 @@
+"""Filling the table of an s-type transducer from its merged nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sigmastar.kernels.jit import kernel
+from sigmastar.kernels.stype import best_end, path_of, string_hash
+
+__all__ = ["fill_rows"]
+
+
+@kernel
+def string_number(tags: Any, first: Any, last: Any, n_tags: Any, strings: Any) -> Any:
+    """Return the number of an output string, stored if it is new; see kernels.sequential.
+
+    ``strings`` = (symbols, offsets, slots, used); -1 if there is no room.
+    """
+    if last == first:
+        return 0
+    if last == first + 1:
+        return tags[first] + 1
+    symbols, offsets, slots, used = strings
+    mask = len(slots) - 1
+    slot = string_hash(tags, first, last, 5) & mask
+    while slots[slot] >= 0:
+        known = slots[slot]
+        if offsets[known + 1] - offsets[known] == last - first:
+            same = True
+            for x in range(last - first):
+                if symbols[offsets[known] + x] != tags[first + x]:
+                    same = False
+                    break
+            if same:
+                return known + 1 + n_tags
+        slot = (slot + 1) & mask
+    number = used[0]
+    begin = offsets[number]
+    if 2 * number >= len(slots) or begin + last - first > len(symbols):
+        return -1
+    for x in range(last - first):
+        symbols[begin + x] = tags[first + x]
+    offsets[number + 1] = begin + last - first
+    slots[slot] = number
+    used[0] += 1
+    return number + 1 + n_tags
+
+
+@kernel
+def fill_rows(
+    classes: Any,
+    bigram: Any,
+    trie: Any,
+    family: Any,
+    coverage: Any,
+    results: Any,
+    merged: Any,
+    target: Any,
+) -> Any:
+    """Fill the packed table and the final outputs; return whether all strings found room.
+
+    ``target`` = (table, final, number of each state in the table, n1 choices, strings). The table's
+    last n_tags + 1 rows, if complete, are the greedy states, one for each tag before.
+    """
+    offsets, candidates = classes[0], classes[1]
+    n_roots = trie[3]
+    n_tags = n_roots - 1
+    child_starts, children = family
+    ends, complete, all_covered, cover_starts, covered = coverage
+    settled, n_settled, settled_at, state, leader, _, _ = merged
+    table, final, numbers, choices, strings = target
+    n_states = len(numbers)
+    n_classes = len(offsets) - 1
+    deepest = 1
+    for node in range(len(settled_at) - 1):
+        deepest = max(deepest, settled_at[node + 1] - settled_at[node])
+    tail = np.empty(deepest + 1, np.int32)
+    is_covered = np.zeros(len(ends), np.bool_)
+    for s in range(n_states):
+        node = leader[s]
+        row = numbers[s]
+        common = n_settled[node]
+        is_covered[:] = all_covered
+        if not all_covered:
+            for x in range(cover_starts[node], cover_starts[node + 1]):
+                is_covered[covered[x]] = True
+        for e in range(len(ends)):
+            if not (is_covered[e] or complete):
+                continue
+            which = -1
+            if is_covered[e]:
+                which = best_end(node, ends[e], classes, bigram, trie, results)
+            depth = path_of(node, which, classes, trie, results, tail)
+            if ends[e] == n_classes:
+                final[row] = string_number(tail, common, depth, n_tags, strings)
+                if final[row] < 0:
+                    return False
+                continue
+            tag = candidates[offsets[ends[e]]]
+            tail[depth] = tag
+            number = string_number(tail, common, depth + 1, n_tags, strings)
+            if number < 0:
+                return False
+            table[row, ends[e]] = np.int64(numbers[state[tag]]) << 32 | number
+        if complete:
+            depth = path_of(node, -1, classes, trie, results, tail)
+            before = results[2][node]
+            for c in range(n_classes):
+                if offsets[c + 1] - offsets[c] > 1:
+                    tail[depth] = choices[before, c]
+                    number = string_number(tail, common, depth + 1, n_tags, strings)
+                    if number < 0:
+                        return False
+                    table[row, c] = np.int64(n_states + choices[before, c]) << 32 | number
+        for y in range(child_starts[node], child_starts[node + 1]):
+            child = children[y]
+            first = settled_at[child]
+            number = string_number(
+                settled, first + common, first + n_settled[child], n_tags, strings
+            )
+            if number < 0:
+                return False
+            table[row, trie[1][child]] = np.int64(numbers[state[child]]) << 32 | number
+    if complete:
+        for before in range(n_roots):
+            row = n_states + before
+            final[row] = 0
+            for c in range(n_classes):
+                tag = choices[before, c]
+                onward = n_states + tag
+                if offsets[c + 1] - offsets[c] == 1:
+                    onward = numbers[state[tag]]
+                table[row, c] = np.int64(onward) << 32 | (tag + 1)
+    return True

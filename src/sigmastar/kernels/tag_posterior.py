@@ -1,0 +1,175 @@
+"""Forward and backward over the candidate tags: posteriors and expected counts.
+
+A state at position i is a pair (tag of i-1, tag of i); first-order models use the same states with
+transitions that ignore the older tag. Each position is scaled to sum to one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["expected_counts", "tag_posteriors"]
+
+_UNIT = float(1 << 20)
+
+
+@kernel
+def move_weight(bigram: Any, trigram: Any, older: Any, old: Any, tag: Any) -> Any:
+    """Return the probability of a tag after two tags."""
+    if len(trigram):
+        return np.exp(trigram[older, old, tag] / _UNIT)
+    return np.exp(bigram[old, tag] / _UNIT)
+
+
+@kernel
+def lattice(codes: Any, classes: Any, bigram: Any, trigram: Any) -> Any:
+    """Return where each position's pairs begin, the two passes, and log P(classes)."""
+    offsets, candidates, scores, context_rows, context = classes
+    start = len(bigram) - 1
+    n = len(codes)
+    begin = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        k = offsets[codes[i] + 1] - offsets[codes[i]]
+        before = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
+        begin[i + 1] = begin[i] + before * k
+    emitted = np.empty(begin[n])  # weight of the class given the pair
+    forward = np.zeros(begin[n])
+    backward = np.zeros(begin[n])
+    log_total = 0.0
+    for i in range(n):
+        first = offsets[codes[i]]
+        k = offsets[codes[i] + 1] - first
+        row = context_rows[codes[i]]
+        width = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
+        wider = 1 if i < 2 else offsets[codes[i - 2] + 1] - offsets[codes[i - 2]]
+        mass = 0.0
+        for j in range(width):
+            tag_before = start if i == 0 else candidates[offsets[codes[i - 1]] + j]
+            for q in range(k):
+                score = np.float64(scores[first + q])
+                if row >= 0:
+                    score += context[row + q, tag_before]
+                weight = np.exp(score / _UNIT)
+                emitted[begin[i] + j * k + q] = weight
+                tag = candidates[first + q]
+                total = 0.0
+                if i == 0:
+                    total = move_weight(bigram, trigram, start, start, tag)
+                for p in range(wider if i > 0 else 0):
+                    oldest = start if i < 2 else candidates[offsets[codes[i - 2]] + p]
+                    total += forward[begin[i - 1] + p * width + j] * move_weight(
+                        bigram, trigram, oldest, tag_before, tag
+                    )
+                forward[begin[i] + j * k + q] = total * weight
+                mass += total * weight
+        for x in range(begin[i], begin[i + 1]):
+            forward[x] /= mass
+        log_total += np.log(mass)
+    mass = 0.0
+    for i in range(n - 1, -1, -1):
+        first = offsets[codes[i]]
+        k = offsets[codes[i] + 1] - first
+        width = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
+        k_next = 1 if i == n - 1 else offsets[codes[i + 1] + 1] - offsets[codes[i + 1]]
+        mass = 0.0
+        for j in range(width):
+            tag_before = start if i == 0 else candidates[offsets[codes[i - 1]] + j]
+            for q in range(k):
+                tag = candidates[first + q]
+                total = 0.0
+                for r in range(k_next):
+                    if i == n - 1:
+                        total = move_weight(bigram, trigram, tag_before, tag, start)
+                    else:
+                        total += (
+                            move_weight(
+                                bigram,
+                                trigram,
+                                tag_before,
+                                tag,
+                                candidates[offsets[codes[i + 1]] + r],
+                            )
+                            * emitted[begin[i + 1] + q * k_next + r]
+                            * backward[begin[i + 1] + q * k_next + r]
+                        )
+                backward[begin[i] + j * k + q] = total
+                mass += total * forward[begin[i] + j * k + q]
+        if i == n - 1:
+            log_total += np.log(mass)
+        for x in range(begin[i], begin[i + 1]):
+            backward[x] /= mass  # so that forward x backward sums to one at each position
+    return begin, emitted, forward, backward, log_total
+
+
+@kernel
+def tag_posteriors(
+    codes: Any, starts: Any, classes: Any, bigram: Any, trigram: Any, places: Any, posterior: Any
+) -> None:
+    """Write P(tag | sentence) for each candidate of each token, from ``places[token]`` on."""
+    offsets = classes[0]
+    for s in range(len(starts) - 1):
+        part = codes[starts[s] : starts[s + 1]]
+        begin, _, forward, backward, _ = lattice(part, classes, bigram, trigram)
+        for i in range(len(part)):
+            k = offsets[part[i] + 1] - offsets[part[i]]
+            place = places[starts[s] + i]
+            posterior[place : place + k] = 0.0
+            for x in range(begin[i], begin[i + 1]):
+                posterior[place + (x - begin[i]) % k] += forward[x] * backward[x]
+
+
+@kernel
+def expected_counts(
+    codes: Any,
+    starts: Any,
+    classes: Any,
+    bigram: Any,
+    trigram: Any,
+    moves: Any,
+    members: Any,
+) -> Any:
+    """Add expected (older, old, tag) counts to ``moves`` and candidate counts to ``members``.
+
+    ``moves`` has a first axis of one for first-order models. Returns the log-likelihood.
+    """
+    offsets, candidates, _, _, _ = classes
+    start = len(bigram) - 1
+    second = len(trigram) > 0
+    log_likelihood = 0.0
+    for s in range(len(starts) - 1):
+        part = codes[starts[s] : starts[s + 1]]
+        n = len(part)
+        if n == 0:
+            continue
+        begin, _, forward, backward, log_total = lattice(part, classes, bigram, trigram)
+        log_likelihood += log_total
+        for i in range(n):
+            first = offsets[part[i]]
+            k = offsets[part[i] + 1] - first
+            width = 1 if i == 0 else offsets[part[i - 1] + 1] - offsets[part[i - 1]]
+            wider = 1 if i < 2 else offsets[part[i - 2] + 1] - offsets[part[i - 2]]
+            for j in range(width):
+                tag_before = start if i == 0 else candidates[offsets[part[i - 1]] + j]
+                for q in range(k):
+                    x = begin[i] + j * k + q
+                    tag = candidates[first + q]
+                    here = forward[x] * backward[x]
+                    members[first + q] += here
+                    if i == n - 1:
+                        moves[tag_before if second else 0, tag, start] += here
+                    norm = 0.0
+                    for p in range(wider):
+                        oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
+                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
+                        norm += source * move_weight(bigram, trigram, oldest, tag_before, tag)
+                    for p in range(wider):
+                        oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
+                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
+                        share = source * move_weight(bigram, trigram, oldest, tag_before, tag)
+                        if norm > 0.0:
+                            moves[oldest if second else 0, tag_before, tag] += here * share / norm
+    return log_likelihood

@@ -1,0 +1,122 @@
+"""Lexicon and guesser as sequential transducers, from letters to classes (Kempe 1997, section 4).
+
+The lexicon reads a word letter by letter and writes its class at the end; it is built from the
+sorted words as a minimal acyclic machine (Daciuk et al. 2000). The guesser reads the word's shape,
+then its letters from the last to the first, and writes the class of the longest ending it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sigmastar.core.types import SymbolArray
+from sigmastar.fst.sequential import SequentialTransducer
+from sigmastar.kernels.suffixes import N_SHAPES, decode_word, word_shape
+from sigmastar.tagging.vocabulary import Vocabulary
+from sigmastar.tagging.words import character_properties, join_words
+
+__all__ = ["OTHER", "guesser_input", "guesser_transducer", "lexicon_transducer"]
+
+OTHER = "<other>"  # a letter that no known ending has
+_NO_POOL = (np.zeros(1, np.int32), np.zeros(1, np.int64))
+_POINT_BITS = 21
+
+
+def lexicon_transducer(
+    vocabulary: Vocabulary, class_names: Sequence[str], *, initial: bool = False
+) -> SequentialTransducer:
+    """Build the transducer from the letters of known words to their classes.
+
+    ``initial`` gives the classes at the beginning of a sentence. Unknown words are refused.
+    """
+    classes = vocabulary.initial if initial else vocabulary.inside
+    words = sorted(zip(vocabulary.forms, classes.tolist(), strict=True))
+    arcs: list[dict[str, int]] = [{}]
+    final = [-1]
+    register: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
+
+    def merge(path: list[int], letters: str, depth: int) -> None:
+        """Replace the states below a depth of the last word's path by equal ones known before."""
+        for place in range(len(letters), depth, -1):
+            state = path[place]
+            key = (final[state], tuple(sorted(arcs[state].items())))
+            arcs[path[place - 1]][letters[place - 1]] = register.setdefault(key, state)
+
+    path, before = [0], ""
+    for word, code in words:
+        shared = 0
+        while shared < min(len(word), len(before)) and word[shared] == before[shared]:
+            shared += 1
+        merge(path, before, shared)
+        path = path[: shared + 1]
+        for letter in word[shared:]:
+            arcs.append({})
+            final.append(-1)
+            arcs[path[-1]][letter] = len(arcs) - 1
+            path.append(len(arcs) - 1)
+        final[path[-1]] = code
+        before = word
+    merge(path, before, 0)
+    order, seen = [0], {0: 0}
+    for state in order:
+        for target in arcs[state].values():
+            if target not in seen:
+                seen[target] = len(order)
+                order.append(target)
+    alphabet = sorted({letter for word, _ in words for letter in word})
+    number = {letter: place for place, letter in enumerate(alphabet)}
+    targets = np.full((len(order), len(alphabet)), -1, np.int32)
+    for row, state in enumerate(order):
+        for letter, target in arcs[state].items():
+            targets[row, number[letter]] = seen[target]
+    ends = np.array([final[state] for state in order], np.int32)
+    written = np.where(ends >= 0, ends + 1, -1)
+    return SequentialTransducer(
+        targets, np.zeros_like(targets), written, _NO_POOL, alphabet, class_names
+    )
+
+
+def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> SequentialTransducer:
+    """Build the transducer from a shape and reversed letters (see guesser_input) to classes."""
+    trie = vocabulary.trie
+    used = trie.children >= 0
+    parents = trie.keys[used] >> _POINT_BITS
+    points = trie.keys[used] & ((1 << _POINT_BITS) - 1)
+    children = trie.children[used]
+    letters = [chr(point) for point in np.unique(points).tolist()]
+    place = {letter: N_SHAPES + i for i, letter in enumerate(letters)}
+    inputs = [*(f"<shape {i}>" for i in range(N_SHAPES)), *letters, OTHER]
+    n_nodes = len(vocabulary.node_classes)
+    found = np.unique(vocabulary.node_classes)
+    # State 0 reads the shape; then a state for each node; then, for words that left the trie, one
+    # for each class.
+    left = 1 + n_nodes + np.searchsorted(found, vocabulary.node_classes)
+    targets = np.full((1 + n_nodes + len(found), len(inputs)), -1, np.int32)
+    targets[0, :N_SHAPES] = 1 + np.arange(N_SHAPES)
+    targets[1 : 1 + n_nodes, N_SHAPES:] = left[:, None]
+    columns = np.array([place[chr(point)] for point in points.tolist()], np.int64)
+    targets[1 + parents, columns] = 1 + children
+    targets[1 + n_nodes :, N_SHAPES:] = np.arange(1 + n_nodes, len(targets))[:, None]
+    final: SymbolArray = np.concatenate(([-1], 1 + vocabulary.node_classes, 1 + found)).astype(
+        np.int32
+    )
+    return SequentialTransducer(
+        targets, np.zeros_like(targets), final, _NO_POOL, inputs, class_names
+    )
+
+
+def guesser_input(machine: SequentialTransducer, word: str, *, initial: bool = False) -> list[str]:
+    """Return what the guesser's transducer reads for a word: shape, then letters from the end."""
+    blob, offsets = join_words([word])
+    points = np.empty(len(blob) + 1, np.int64)
+    n = decode_word(blob, 0, int(offsets[1]), points)
+    properties = character_properties()
+    shape = word_shape(points, n, initial, properties)
+    known = set(machine.inputs)
+    letters = []
+    for point in points[:n][::-1].tolist():
+        letter = chr(int(properties[point]) >> 4) if point < len(properties) else chr(point)
+        letters.append(letter if letter in known else OTHER)
+    return [f"<shape {shape}>", *letters]
