@@ -15,7 +15,7 @@ from oracles_transducer import (
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.learn.blocks.joint_schur import joint_schur
 from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
-from sigmastar.learn.transducer_recover import project_to_simplex, recover_parameters
+from sigmastar.learn.transducer_recover import recover_parameters
 from sigmastar.learn.transducer_spectral import learn_transducer, output_basis
 from sigmastar.learn.transducer_theory import learnability
 from sigmastar.moments.aligned_trigrams import aligned_moments
@@ -189,19 +189,6 @@ def test_the_difficulty_is_the_formula_of_the_bound():
     assert report.sample_bound == pytest.approx(difficulty / 0.5**4 * np.log(K / 0.1))
     assert report.assumptions == (True, True, True, True)
     assert "assumption 4" in str(report)
-
-
-def test_projection_gives_the_nearest_distribution():
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((50, 5))
-    projected = project_to_simplex(rows)
-    np.testing.assert_allclose(projected.sum(axis=1), 1.0)
-    assert (projected >= 0).all()
-    others = rng.dirichlet(np.ones(5), 2000)
-    nearest = np.linalg.norm(rows - projected, axis=1)
-    assert (
-        np.linalg.norm(rows[:, None] - others[None], axis=2).min(axis=1) >= nearest - 1e-12
-    ).all()
 
 
 @pytest.mark.parametrize(

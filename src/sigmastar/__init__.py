@@ -44,6 +44,13 @@ _EXPORTS = {
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.models.formats.files",
     "write_model": "sigmastar.models.formats.files",
+    "Transducer": "sigmastar.models.transducer",
+    "ParametricTransducer": "sigmastar.models.transducer_parametric",
+    "SpectralTransducer": "sigmastar.estimators.transducer",
+    "EMTransducer": "sigmastar.estimators.transducer",
+    "JointHMMTransducer": "sigmastar.estimators.transducer",
+    "KHMMTransducer": "sigmastar.estimators.transducer",
+    "Transliterator": "sigmastar.estimators.transliterator",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
@@ -72,6 +79,11 @@ if TYPE_CHECKING:
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
+    from sigmastar.estimators.transducer import EMTransducer as EMTransducer
+    from sigmastar.estimators.transducer import JointHMMTransducer as JointHMMTransducer
+    from sigmastar.estimators.transducer import KHMMTransducer as KHMMTransducer
+    from sigmastar.estimators.transducer import SpectralTransducer as SpectralTransducer
+    from sigmastar.estimators.transliterator import Transliterator as Transliterator
     from sigmastar.inference import END as END
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba
@@ -87,6 +99,8 @@ if TYPE_CHECKING:
     from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
+    from sigmastar.models.transducer import Transducer as Transducer
+    from sigmastar.models.transducer_parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.models.wfa import WFA as WFA
 
 

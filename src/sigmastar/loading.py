@@ -16,6 +16,9 @@ KINDS = {
     "WFA": ("sigmastar.models.wfa", "WFA"),
     "PFA": ("sigmastar.models.pfa", "PFA"),
     "HMM": ("sigmastar.models.hmm", "HMM"),
+    "Transducer": ("sigmastar.models.transducer", "Transducer"),
+    "ParametricTransducer": ("sigmastar.models.transducer_parametric", "ParametricTransducer"),
+    "Transliterator": ("sigmastar.transduction.model", "TransliterationModel"),
 }
 
 

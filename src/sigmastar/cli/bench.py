@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from sigmastar.cli import transducer_bench
 from sigmastar.cli.output import JsonOption, emit_json, show_table
 
 __all__ = ["app"]
@@ -253,3 +254,7 @@ def _figure(value: float | None, digits: int) -> str:
     if value is None:
         return "–"
     return f"{value:.1e}" if value >= 1e5 else f"{value:.{digits}f}"
+
+
+app.command()(transducer_bench.transliteration)
+app.command("transducer-synthetic")(transducer_bench.transducer_synthetic)

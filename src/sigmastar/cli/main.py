@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from sigmastar import __version__
-from sigmastar.cli import bench, demo, learn, machines, scores
+from sigmastar.cli import bench, demo, learn, machines, scores, transducer
 from sigmastar.cli.output import err, out, progress
 from sigmastar.core.errors import SigmastarError
 
@@ -31,6 +31,7 @@ app.command()(machines.sample)
 app.command()(machines.show)
 app.command()(machines.convert)
 app.command("export", hidden=True)(machines.convert)
+app.add_typer(transducer.app, name="transducer")
 app.add_typer(bench.app, name="bench")
 
 

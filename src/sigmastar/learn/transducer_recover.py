@@ -20,25 +20,12 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.learn.blocks.joint_schur import joint_schur
+from sigmastar.learn.blocks.simplex import project_to_simplex
 from sigmastar.learn.transducer_spectral import reweighted
 from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
 
-__all__ = ["project_to_simplex", "recover_parameters"]
-
-
-def project_to_simplex(values: FloatArray) -> FloatArray:
-    """Return the nearest distribution to each row (Euclidean)."""
-    rows = values.reshape(-1, values.shape[-1])
-    ordered = -np.sort(-rows, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    ranks = np.arange(1, rows.shape[1] + 1)
-    support = (ordered - excess / ranks > 0).sum(axis=1)
-    shift = excess[np.arange(len(rows)), support - 1] / support
-    projected = np.maximum(rows - shift[:, None], 0.0)
-    projected /= projected.sum(axis=1, keepdims=True)
-    shaped: FloatArray = projected.reshape(values.shape)
-    return shaped
+__all__ = ["recover_parameters"]
 
 
 def recover_parameters(
@@ -85,9 +72,10 @@ def recover_parameters(
     inverse: FloatArray = np.asarray(np.linalg.pinv(emission.T), dtype=np.float64)  # O⁺, m × l
     first = np.bincount(b1, shares, minlength=size)
     raw_initial = inverse @ first
-    initial = project_to_simplex(raw_initial)
+    initial = project_to_simplex(raw_initial[None])[0]
     raw_transition = _transitions(inverse, initial, emission, (a1, b1, b2, shares), k)
-    transition = project_to_simplex(raw_transition)
+    rows = project_to_simplex(raw_transition.reshape(-1, n_states))
+    transition = rows.reshape(raw_transition.shape)
     model = ParametricTransducer.normalized(
         initial, transition, emission, moments.input_alphabet, moments.output_alphabet
     )

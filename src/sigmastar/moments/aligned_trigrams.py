@@ -20,7 +20,7 @@ from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
 
-__all__ = ["AlignedMoments", "merge_trigrams", "aligned_moments"]
+__all__ = ["AlignedMoments", "aligned_moments", "merge_trigrams"]
 
 Positions = Literal["first", "all"]
 
