@@ -18,7 +18,7 @@ def transliteration(
         Path | None,
         typer.Option(
             "--data",
-            help="Directory with the data; by default $SIGMASTAR_DATA, the user's cache, or download.",
+            help="Directory with the data; else $SIGMASTAR_DATA, the user's cache, or download.",
         ),
     ] = None,
     size: Annotated[
