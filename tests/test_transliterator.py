@@ -224,3 +224,15 @@ def test_pairs_of_which_none_can_be_aligned_are_refused():
         ss.Transliterator("joint-ngram").fit([("a", "ббббб")])
     with pytest.raises(InvalidData, match="empty side"):
         ss.Transliterator().fit([("", "б")])
+
+
+@pytest.mark.parametrize("name", ["unit_keys", "unit_weights", "spectral:operators"])
+def test_parts_that_do_not_fit_each_other_are_refused(tmp_path, name):
+    from sigmastar.models.persist import Stored, write_stored
+
+    model = ss.Transliterator(n_folds=2, scorers=("spectral",)).fit(TRAIN[:60]).model_.to_stored()
+    changed = model.arrays | {name: model.arrays[name][:-1] if "key" not in name else
+                              model.arrays[name] + 1000 * model.meta["base"] ** 3}  # fmt: skip
+    write_stored(tmp_path / "t.sigma", Stored(model.kind, changed, model.meta))
+    with pytest.raises(FileFormatError, match="fit"):
+        ss.load(tmp_path / "t.sigma")

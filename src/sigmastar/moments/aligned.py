@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.lattice import fill_keys, fill_lattices, gather_units
@@ -79,6 +79,18 @@ class Units:
     keys: IndexArray
     allowed: BoolArray
     base: int
+
+    def check(self, n_inputs: int, n_outputs: int) -> None:
+        """Raise :class:`InvalidModel` unless all units are of symbols below the given codes."""
+        good = self.allowed.ndim == 2 and min(self.allowed.shape) >= 1 and self.base >= 2
+        if good and len(self):
+            most = self.base ** (sum(self.allowed.shape) - 2)
+            good = self.keys.ndim == 1 and 0 <= int(self.keys.min()) <= int(self.keys.max()) < most
+            good = good and bool(
+                (self.inputs < n_inputs).all() and (self.outputs < n_outputs).all()
+            )
+        if not good:
+            raise InvalidModel("the inventory of units does not fit the alphabets of the model.")
 
     def __len__(self) -> int:
         return len(self.keys)

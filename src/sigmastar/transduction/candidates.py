@@ -20,6 +20,9 @@ from sigmastar.transduction.joint_ngram import JointNgram
 __all__ = ["Candidates", "gather_candidates", "unit_options"]
 
 
+MOST_OPTIONS = 24  # units per input chunk that the search considers; noise makes long tails
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The candidates of many inputs, best first.
@@ -72,9 +75,11 @@ def unit_options(units: Units, weights: FloatArray) -> Options:
     for column in inputs.T:
         keys = np.where(column >= 0, keys * units.base + column + 1, keys)
     order = np.lexsort((-weights, keys))
-    chunks, starts = np.unique(keys[order], return_index=True)
+    chunks, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
+    rank = np.arange(len(units)) - np.repeat(starts, counts)
+    order = order[rank < MOST_OPTIONS]
     table, rows = hash_table(chunks)
-    bounds = np.append(starts, len(units)).astype(np.int64)
+    bounds = np.concatenate([[0], np.cumsum(np.minimum(counts, MOST_OPTIONS))]).astype(np.int64)
     return table, rows, bounds, order.astype(np.int32), units.base, units.outputs
 
 

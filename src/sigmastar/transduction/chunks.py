@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -83,6 +83,12 @@ class ChunkTransducer:
     units: Units
     spelled: SymbolArray
     begun: bool
+
+    def __post_init__(self) -> None:
+        inputs, outputs = self.model.n_inputs, int(self.spelled.max(initial=-1)) + 1
+        self.units.check(inputs, outputs)
+        if self.spelled.ndim != 2 or len(self.spelled) != self.model.n_outputs:
+            raise InvalidModel("every chunk of a transducer must be spelled out.")
 
     def log_proba(self, pairs: PairCorpus) -> FloatArray:
         """Return log P(y | x), summed over alignments; ``-inf`` without one."""

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.kernels.rerank import chain_units
 from sigmastar.kernels.transducer import accumulate_operators
@@ -31,6 +32,11 @@ class JointSpectral:
     operators: FloatArray
     final: FloatArray
     floor: float = 1e-6
+
+    def __post_init__(self) -> None:
+        n = len(self.initial)
+        if self.operators.ndim != 3 or self.operators.shape[1:] != (n, n) or len(self.final) != n:
+            raise InvalidModel("the arrays of a spectral automaton must fit one number of states.")
 
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
         """Return the log-score of each sequence of units."""

@@ -32,6 +32,7 @@ from sigmastar.transduction.reranker import feature_scores, fit_scorers, train_f
 __all__ = ["Recipe", "clean_pairs", "learn_transliterator"]
 
 HELD_OUT = 0.1  # without development pairs, this share of the training pairs stands in for them
+MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
 NO_UNITS = Units(np.zeros(0, dtype=np.int64), np.zeros((2, 2), dtype=bool), 2)
 
 
@@ -229,7 +230,7 @@ def _combine(
     with stage("folds", recipe.n_folds) as progress:
         for fold in range(recipe.n_folds):
             rest = pairs.take(np.flatnonzero(fold_of != fold))
-            held_out = pairs.take(np.flatnonzero(fold_of == fold))
+            held_out = pairs.take(np.flatnonzero(fold_of == fold)[: MOST_JUDGED // recipe.n_folds])
             aligned = align_pairs(rest, recipe.units, max_iter=recipe.align_iter)
             models = _scorers(rest, aligned, recipe)
             found = _find(held_out, aligned, models, recipe)

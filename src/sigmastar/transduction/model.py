@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
@@ -86,6 +86,23 @@ class TransliterationModel:
     decoder: ChunkTransducer | None = None
 
     kind: ClassVar[str] = "Transliterator"
+
+    def __post_init__(self) -> None:
+        n_units, n_features = len(self.units), len(self.feature_weights)
+        self.units.check(len(self.source_alphabet), len(self.target_alphabet))
+        sizes = {"ngram": n_units, "reverse": n_units, "short": n_units}
+        sizes["target"] = len(self.target_alphabet)
+        good = len(self.unit_weights) == n_units and n_features & (n_features - 1) == 0
+        good = good and len(self.scorer_weights) in (0, len(SCORERS) + 1)
+        for name, part in self.parts.items():
+            if name in sizes:
+                good = good and part.n_units == sizes[name]
+            elif name == "spectral":
+                good = good and len(part.operators) == n_units + 2
+        if self.method == "combined":
+            good = good and len(self.scorer_weights) > 0
+        if not good:
+            raise InvalidModel("the parts of a transliterator do not fit its inventory of units.")
 
     def n_best(
         self, source: Corpus, n_best: int = 1, *, beam: int | None = None
