@@ -88,7 +88,7 @@ def test_a_wide_joint_beam_finds_the_best_outputs_summed_over_alignments():
     corpus = ss.PairCorpus.from_pairs([("ab", "xyx"), ("ba", "yx"), ("aab", "xxy"), ("b", "y")] * 2)
     aligned = align_pairs(corpus, ((1, 0), (1, 1), (1, 2)))
     model = learn_ngram(aligned.path, aligned.offsets, n_units=len(aligned.units), order=3)
-    options = unit_options(aligned.units, aligned.weights)
+    options = unit_options(aligned.units, aligned.weights, model)
     found = gather_candidates(
         corpus.source[:1],
         model,

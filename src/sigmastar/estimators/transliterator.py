@@ -102,7 +102,7 @@ class Transliterator(RuledEstimator):
         scorers: tuple[str, ...] = ("reverse", "short", "target", "spectral"),
         n_folds: int = 5,
         n_candidates: int = 10,
-        beam: int = 16,
+        beam: int = 20,
         align_iter: int = 12,
         max_iter: int = 20,
         inputs: str = "independent",

@@ -26,8 +26,11 @@ Automaton: TypeAlias = tuple[
     IndexArray, SymbolArray, FloatArray, FloatArray, SymbolArray, SymbolArray, int
 ]
 # keys and rows of the table of input chunks, where each chunk's units begin, the units,
-# the base of the keys, and the output symbols of each unit (-1: none).
-Options: TypeAlias = tuple[IndexArray, SymbolArray, IndexArray, SymbolArray, int, SymbolArray]
+# the base of the keys, the output symbols of each unit (-1: none), and the most that each unit's
+# log-probability can be in any context.
+Options: TypeAlias = tuple[
+    IndexArray, SymbolArray, IndexArray, SymbolArray, int, SymbolArray, FloatArray
+]
 
 _HASH_MASK = (1 << 40) - 1
 
@@ -37,9 +40,8 @@ def read_unit(automaton: Automaton, context: int, unit: int) -> tuple[float, int
     """Return the log-probability of a unit in a context, and the context after it."""
     keys, nodes, log_prob, back_off, suffix, landing, n_units = automaton
     score = 0.0
-    context = np.int64(context)  # type: ignore[assignment]
     while True:
-        slot = find_key(keys, context * n_units + unit)
+        slot = find_key(keys, int(context) * n_units + unit)
         if slot >= 0:
             node = nodes[slot]
             return score + log_prob[node], landing[node]
@@ -92,10 +94,12 @@ def _expand(
     ``floats``: score, best single score; its last row holds the best score of the stack so far
     and the largest gap to it. ``ints``: context, output hash, came from, unit.
     """
-    starts, units, outputs = options[2], options[3], options[5]
+    starts, units, outputs, bounds = options[2], options[3], options[5], options[6]
     size = len(slots) - 1  # the last entry says where this stack begins
     for place in range(starts[row], starts[row + 1]):
         unit = units[place]
+        if floats[old, 0] + bounds[unit] < floats[-1, 0] - floats[-1, 1]:
+            continue
         gain, context = read_unit(automaton, ints[old, 0], unit)
         total = floats[old, 0] + gain
         if not total >= floats[-1, 0] - floats[-1, 1]:
@@ -201,7 +205,7 @@ def beam_search(
             for p in range(1, min(i, most_in) + 1):
                 key = 0
                 for step in range(p):
-                    key = key * base + x[i - p + step] + 1
+                    key = key * base + int(x[i - p + step]) + 1
                 slot = find_key(in_keys, key)
                 if slot < 0:
                     continue

@@ -26,6 +26,7 @@ Pairs: TypeAlias = tuple[SymbolArray, IndexArray, SymbolArray, IndexArray]
 @kernel
 def _slot(key: int, size: int) -> int:
     """Spread a key over a table whose size is a power of two (no product exceeds 63 bits)."""
+    key = int(key)  # without the compiler, small NumPy integers would overflow
     mixed = ((key & 0x7FFFFFFF) * 0x1E3779B1) ^ ((key >> 31) * 0x15EBCA77)
     return (mixed ^ (mixed >> 23)) & (size - 1)
 
@@ -67,9 +68,9 @@ def _unit_key(
     """Compute the key of the unit that consumes p symbols of x up to i and q of y up to j."""
     key = 0
     for step in range(allowed.shape[0] - 1):
-        key = key * base + (x[i - p + step] + 1 if step < p else 0)
+        key = key * base + (int(x[i - p + step]) + 1 if step < p else 0)
     for step in range(allowed.shape[1] - 1):
-        key = key * base + (y[j - q + step] + 1 if step < q else 0)
+        key = key * base + (int(y[j - q + step]) + 1 if step < q else 0)
     return key
 
 

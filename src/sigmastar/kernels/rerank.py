@@ -95,7 +95,7 @@ def _features(
             h = window * 31 + 17
             for d in range(-_BEFORE[window], _AFTER[window] + 1):
                 inside = 0 <= place + d < len(x)
-                h = _mix(h, x[place + d] + 2 if inside else 1)
+                h = _mix(h, int(x[place + d]) + 2 if inside else 1)
             h = _mix(h, output)
             found[n] = (h ^ (h >> 20)) & (size - 1)
             n += 1

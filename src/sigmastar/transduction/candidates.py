@@ -68,7 +68,7 @@ class Candidates:
         return PairCorpus(self.source.take(self.owner), self.target)
 
 
-def unit_options(units: Units, weights: FloatArray) -> Options:
+def unit_options(units: Units, weights: FloatArray, ngram: JointNgram) -> Options:
     """Lay out the units of each input chunk, likeliest first, for the beam search."""
     inputs = units.inputs
     keys = np.zeros(len(units), dtype=np.int64)
@@ -80,7 +80,10 @@ def unit_options(units: Units, weights: FloatArray) -> Options:
     order = order[rank < MOST_OPTIONS]
     table, rows = hash_table(chunks)
     bounds = np.concatenate([[0], np.cumsum(np.minimum(counts, MOST_OPTIONS))]).astype(np.int64)
-    return table, rows, bounds, order.astype(np.int32), units.base, units.outputs
+    ceiling = np.full(len(units) + 2, -np.inf)
+    np.maximum.at(ceiling, ngram.unit[1:], ngram.log_prob[1:])
+    places = order.astype(np.int32)
+    return table, rows, bounds, places, units.base, units.outputs, ceiling
 
 
 def gather_candidates(

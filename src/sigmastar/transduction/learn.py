@@ -196,7 +196,7 @@ def _find(pairs: PairCorpus, alignment: Alignment, parts: Any, recipe: Recipe) -
         pairs.source,
         parts["ngram"],
         alignment.units,
-        unit_options(alignment.units, alignment.weights),
+        unit_options(alignment.units, alignment.weights, parts["ngram"]),
         pairs.target.alphabet,
         n_best=recipe.n_candidates,
         beam=max(recipe.beam, recipe.n_candidates),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParamete
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.kernels.joint_beam import Options
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
 from sigmastar.moments.aligned import Units
 from sigmastar.transduction.candidates import Candidates, gather_candidates, unit_options
@@ -168,16 +170,20 @@ class TransliterationModel:
 
     def candidates(self, source: Corpus, n_best: int, beam: int) -> Candidates:
         """Find candidates with the joint n-gram model."""
-        options = unit_options(self.units, self.unit_weights)
         return gather_candidates(
             source,
             self.parts["ngram"],
             self.units,
-            options,
+            self._options,
             self.target_alphabet,
             n_best=n_best,
             beam=max(beam, n_best),
         )
+
+    @cached_property
+    def _options(self) -> Options:
+        """The units to consider for each input, laid out once."""
+        return unit_options(self.units, self.unit_weights, self.parts["ngram"])
 
     def score(self, found: Candidates) -> FloatArray:
         """Return the log-linear score of each candidate."""
