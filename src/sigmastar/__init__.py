@@ -60,6 +60,13 @@ _EXPORTS = {
     "TagStream": "sigmastar.inference.continuous_stream",
     "tag_frames": "sigmastar.inference.continuous_tag",
     "read_frames": "sigmastar.corpus.frame_files",
+    "Transducer": "sigmastar.models.transducer",
+    "ParametricTransducer": "sigmastar.models.transducer_parametric",
+    "SpectralTransducer": "sigmastar.estimators.transducer",
+    "EMTransducer": "sigmastar.estimators.transducer",
+    "JointHMMTransducer": "sigmastar.estimators.transducer",
+    "KHMMTransducer": "sigmastar.estimators.transducer",
+    "Transliterator": "sigmastar.estimators.transliterator",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
@@ -94,6 +101,11 @@ if TYPE_CHECKING:
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
+    from sigmastar.estimators.transducer import EMTransducer as EMTransducer
+    from sigmastar.estimators.transducer import JointHMMTransducer as JointHMMTransducer
+    from sigmastar.estimators.transducer import KHMMTransducer as KHMMTransducer
+    from sigmastar.estimators.transducer import SpectralTransducer as SpectralTransducer
+    from sigmastar.estimators.transliterator import Transliterator as Transliterator
     from sigmastar.fst.rules import RuleSet as RuleSet
     from sigmastar.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.inference import END as END
@@ -114,6 +126,8 @@ if TYPE_CHECKING:
     from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
+    from sigmastar.models.transducer import Transducer as Transducer
+    from sigmastar.models.transducer_parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.models.wfa import WFA as WFA
     from sigmastar.tagging.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.brill import learn_rules as learn_rules

@@ -19,6 +19,9 @@ KINDS = {
     "ContinuousTagger": ("sigmastar.models.continuous", "ContinuousTagger"),
     "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
     "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
+    "Transducer": ("sigmastar.models.transducer", "Transducer"),
+    "ParametricTransducer": ("sigmastar.models.transducer_parametric", "ParametricTransducer"),
+    "Transliterator": ("sigmastar.transduction.model", "TransliterationModel"),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sigmastar.cli import transducer_bench
 from sigmastar.cli.output import JsonOption, emit_json, show_table
 from sigmastar.core.rules import Choice, check
 
@@ -410,3 +411,7 @@ def _machine_table(rows: list[Any], paper: dict[str, Any]) -> None:
 
     titles = ["machine", "accuracy", "paper", "as HMM", "states", "paper", "arcs", "s", "paper"]
     show_table("Kempe 1997, Table 1", [*titles, "M tokens/s"], map(cells, rows))
+
+
+app.command()(transducer_bench.transliteration)
+app.command("transducer-synthetic")(transducer_bench.transducer_synthetic)

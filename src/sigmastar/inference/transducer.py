@@ -1,0 +1,245 @@
+"""What can be asked of a transducer: P(y | x), next outputs, marginals, samples, n-best outputs.
+
+Sequences come in as corpora coded by the transducer's own alphabets. ``proper`` scores are chained
+from next-output distributions that are clipped at zero and normalised, hence probabilities
+whatever the operators are; raw scores are the weights themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import Integer, check
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.kernels.transducer import chain_scores, signed_scores
+from sigmastar.kernels.vector_beam import vector_beam
+from sigmastar.models.transducer import Transducer
+from sigmastar.models.transducer_parametric import ParametricTransducer
+
+__all__ = [
+    "beam_outputs",
+    "log_proba",
+    "marginals",
+    "next_output",
+    "sample_outputs",
+    "state_posteriors",
+    "weights",
+]
+
+FLOOR = 1e-6
+
+
+def log_proba(
+    model: Transducer, pairs: PairCorpus, *, proper: bool = True, floor: float = FLOOR
+) -> FloatArray:
+    """Return log P(y | x) of each pair of equal length.
+
+    Parameters
+    ----------
+    model : Transducer
+        The transducer.
+    pairs : PairCorpus
+        Coded by its alphabets.
+    proper : bool
+        Chain clipped, normalised next-output probabilities (always finite); otherwise the
+        logarithm of the raw weight, ``-inf`` where that is not positive.
+    floor : float
+        With ``proper``, the share of the uniform distribution mixed in.
+    """
+    _check_aligned(pairs)
+    if not proper or model.joint:
+        signs, logs = _signed(model, pairs)
+        result = np.where(signs > 0, logs, -np.inf)
+        return (
+            np.maximum(result, np.log(floor) * np.maximum(pairs.source.lengths, 1))
+            if proper
+            else result
+        )
+    steps = np.zeros(pairs.source.n_symbols)
+    chain_scores(
+        (pairs.source.symbols, pairs.target.symbols, pairs.source.offsets),
+        model.table,
+        model.operators,
+        model.initial,
+        model.final,
+        floor,
+        steps,
+    )
+    sums = np.concatenate([[0.0], np.cumsum(steps)])
+    totals: FloatArray = sums[pairs.source.offsets[1:]] - sums[pairs.source.offsets[:-1]]
+    return totals
+
+
+def weights(model: Transducer, pairs: PairCorpus) -> FloatArray:
+    """Return the raw value of each pair, which may be negative (and underflow for long pairs)."""
+    _check_aligned(pairs)
+    signs, logs = _signed(model, pairs)
+    return signs * np.exp(logs)
+
+
+def _signed(model: Transducer, pairs: PairCorpus) -> tuple[FloatArray, FloatArray]:
+    places = model.table[pairs.source.symbols, pairs.target.symbols]
+    offsets = pairs.source.offsets
+    signs, logs = np.zeros(len(pairs)), np.zeros(len(pairs))
+    signed_scores(places, offsets, model.operators, model.initial, model.final, signs, logs)
+    if model.joint:
+        below, log_below = np.zeros(len(pairs)), np.zeros(len(pairs))
+        signed_scores(
+            pairs.source.symbols,
+            offsets,
+            model.input_sums,
+            model.initial,
+            model.final,
+            below,
+            log_below,
+        )
+        signs = signs * below
+        logs = np.where(below != 0, logs - np.where(below != 0, log_below, 0.0), -np.inf)
+    return signs, logs
+
+
+def next_output(
+    model: Transducer, source: SymbolArray, target: SymbolArray, *, floor: float = FLOOR
+) -> FloatArray:
+    """Return P(y_t | x_1…x_t, y_1…y_{t−1}) for codes x_1…x_t and y_1…y_{t−1}."""
+    if len(source) != len(target) + 1:
+        raise InvalidData(
+            "the next output needs one more input than outputs; "
+            f"got {len(source)} and {len(target)}."
+        )
+    state = model.initial
+    for a, b in zip(source, target, strict=False):
+        state = state @ model.operator(int(a), int(b))
+        size = np.abs(state).max()
+        if size > 0:
+            state = state / size
+    return _conditional(model, state, int(source[-1]), floor)
+
+
+def _conditional(model: Transducer, state: FloatArray, symbol: int, floor: float) -> FloatArray:
+    row = model.table[symbol]
+    values = np.zeros(model.n_outputs)
+    values[row >= 0] = model.operators[row[row >= 0]] @ model.final @ state
+    values = np.maximum(values, 0.0)
+    total = values.sum()
+    shares = values / total if total > 0 else np.full(model.n_outputs, 1.0 / model.n_outputs)
+    return (1 - floor) * shares + floor / model.n_outputs
+
+
+def marginals(model: Transducer, source: SymbolArray) -> FloatArray:
+    """Return P(y_t = b | x) for every position t and output b of one input."""
+    sums = model.input_sums
+    ahead = [model.final]
+    for symbol in source[::-1]:
+        vector = sums[symbol] @ ahead[-1]
+        ahead.append(vector / (np.abs(vector).max() or 1.0))
+    result = np.zeros((len(source), model.n_outputs))
+    state = model.initial
+    for t, symbol in enumerate(source):
+        row = model.table[symbol]
+        after = ahead[len(source) - t - 1]
+        result[t, row >= 0] = model.operators[row[row >= 0]] @ after @ state
+        state = state @ sums[symbol]
+        state = state / (np.abs(state).max() or 1.0)
+    result = np.maximum(result, 0.0)
+    totals = result.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, result / np.where(totals > 0, totals, 1.0), 1.0 / model.n_outputs)
+
+
+def state_posteriors(
+    model: ParametricTransducer, source: SymbolArray, target: SymbolArray
+) -> FloatArray:
+    """Return P(h_t = i | x, y) for positions 1 … t + 1 (the last: the state arrived at)."""
+    n, m = len(source), model.n_states
+    ahead = np.ones((n + 1, m))
+    for t in range(n - 1, -1, -1):
+        vector = model.emission[:, target[t]] * (model.transition[source[t]] @ ahead[t + 1])
+        ahead[t] = vector / (vector.max() or 1.0)
+    state = model.initial
+    result = np.zeros((n + 1, m))
+    for t in range(n + 1):
+        joint = state * ahead[t]
+        if not joint.sum() > 0:
+            raise InvalidData(f"the model gives the pair no probability (at position {t}).")
+        result[t] = joint / joint.sum()
+        if t < n:
+            state = (state * model.emission[:, target[t]]) @ model.transition[source[t]]
+            state = state / (state.sum() or 1.0)
+    return result
+
+
+def sample_outputs(
+    model: Transducer, source: Corpus, *, random_state: RandomState = None, floor: float = FLOOR
+) -> list[SymbolArray]:
+    """Draw one output for each input, symbol by symbol."""
+    rng = as_generator(random_state)
+    drawn = []
+    for row in range(len(source)):
+        state = model.initial
+        codes = np.zeros(len(source.codes(row)), dtype=np.int32)
+        for t, symbol in enumerate(source.codes(row)):
+            shares = _conditional(model, state, int(symbol), floor)
+            codes[t] = rng.choice(len(shares), p=shares / shares.sum())
+            state = state @ model.operator(int(symbol), int(codes[t]))
+            size = np.abs(state).max()
+            state = state / size if size > 0 else model.initial
+        drawn.append(codes)
+    return drawn
+
+
+def beam_outputs(
+    model: Transducer,
+    source: Corpus,
+    *,
+    n_best: int = 1,
+    beam: int = 20,
+    spelled: SymbolArray | None = None,
+) -> tuple[FloatArray, SymbolArray]:
+    """Return the log-weights and the outputs at each position of the n best outputs of each input.
+
+    Parameters
+    ----------
+    model : Transducer
+        The transducer.
+    source : Corpus
+        Inputs, coded by its alphabet.
+    n_best, beam : int
+        How many outputs to return, and to keep at each position.
+    spelled : array of int32 (n_outputs, longest), optional
+        The symbols that each output stands for (-1: none). Outputs that spell the same string are
+        then one hypothesis, whatever their alignment.
+    """
+    check("n_best", n_best, Integer(1))
+    check("beam", beam, Integer(1))
+    if spelled is None:
+        spelled = np.arange(model.n_outputs, dtype=np.int32)[:, None]
+    inputs, outputs = np.nonzero(model.table >= 0)
+    starts = np.searchsorted(inputs, np.arange(model.n_inputs + 1)).astype(np.int64)
+    places = np.ascontiguousarray(model.table[inputs, outputs])
+    choices = (starts, outputs.astype(np.int32), places, np.ascontiguousarray(spelled))
+    longest = int(source.lengths.max(initial=0))
+    scores = np.full((len(source), n_best), -np.inf)
+    paths = np.full((len(source), n_best, longest), -1, dtype=np.int32)
+    ends = np.ascontiguousarray(model.operators @ model.final)
+    vector_beam(
+        source.symbols,
+        source.offsets,
+        choices,
+        (model.operators, ends, model.initial),
+        max(beam, n_best),
+        scores,
+        paths,
+    )
+    return scores, paths
+
+
+def _check_aligned(pairs: PairCorpus) -> IndexArray:
+    if not pairs.is_aligned:
+        raise InvalidData(
+            "input and output must be equally long. Use Transliterator for unequal lengths."
+        )
+    return pairs.source.offsets

@@ -1,0 +1,197 @@
+"""Scores of candidate unit sequences, and a log-linear model that chooses among candidates.
+
+A candidate's features are the output of each of its units together with windows of the input around
+it, with the output before it, and the last three outputs; each is hashed into one of a power of two
+weights. Training raises the probability, in the softmax over a pair's candidates, of the right one
+(AdaGrad, one pass per call).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numba
+import numpy as np
+
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel, parallel_kernel
+
+__all__ = ["chain_units", "score_candidates", "train_candidates"]
+
+# Input windows: symbols before and after the place of a unit.
+_BEFORE = (0, 1, 0, 1, 2, 0, 2, 1, 2, 3, 0, 3, 3, 1)
+_AFTER = (0, 0, 1, 1, 0, 2, 1, 2, 2, 0, 3, 3, 1, 3)
+_WITH_PREVIOUS = 5  # so many windows are combined with the previous output as well
+_PER_UNIT = 14 + 5 + 1
+_MASK = (1 << 40) - 1
+
+# Inputs and where they begin; units of all candidates and where each begins.
+Candidates: TypeAlias = tuple[SymbolArray, IndexArray, SymbolArray, IndexArray]
+# A mark for each unit's output, and how many input symbols it reads.
+Marks: TypeAlias = tuple[IndexArray, SymbolArray]
+
+
+@parallel_kernel
+def chain_units(
+    units: SymbolArray,
+    offsets: IndexArray,
+    operators: FloatArray,
+    initial: FloatArray,
+    final: FloatArray,
+    floor: float,
+    scores: FloatArray,
+) -> None:
+    """Write the sum of the logs of next-unit weights, each at least ``floor``, end included."""
+    m = len(initial)
+    end = len(operators) - 1
+    for row in numba.prange(len(offsets) - 1):
+        state = initial.copy()
+        following = np.empty(m)
+        total = 0.0
+        for i in range(m):
+            total += state[i] * final[i]
+        score = 0.0
+        for place in range(offsets[row], offsets[row + 1] + 1):
+            unit = units[place] if place < offsets[row + 1] else end
+            following[:] = 0.0
+            for i in range(m):
+                for j in range(m):
+                    following[j] += state[i] * operators[unit, i, j]
+            value = 0.0
+            for j in range(m):
+                value += following[j] * final[j]
+            share = value / total
+            score += np.log(max(share, floor))
+            if share > floor:
+                for j in range(m):
+                    state[j] = following[j] / value
+                total = 1.0
+            else:
+                state[:] = initial
+                total = 0.0
+                for i in range(m):
+                    total += state[i] * final[i]
+        scores[row] = score
+
+
+@kernel
+def _mix(h: int, value: int) -> int:
+    return ((h * 1000003) ^ (value + 7919 * (h >> 17) + 1)) & _MASK
+
+
+@kernel
+def _features(
+    x: SymbolArray, units: SymbolArray, marks: Marks, size: int, found: IndexArray
+) -> int:
+    """List the hashed features of one candidate; return how many."""
+    output_of, reads = marks
+    n = 0
+    place = 0
+    previous = 1
+    earlier = 1
+    for t in range(len(units)):
+        output = output_of[units[t]]
+        for window in range(14):
+            h = window * 31 + 17
+            for d in range(-_BEFORE[window], _AFTER[window] + 1):
+                inside = 0 <= place + d < len(x)
+                h = _mix(h, int(x[place + d]) + 2 if inside else 1)
+            h = _mix(h, output)
+            found[n] = (h ^ (h >> 20)) & (size - 1)
+            n += 1
+            if window < _WITH_PREVIOUS:
+                h = _mix(h, previous + 5)
+                found[n] = (h ^ (h >> 20)) & (size - 1)
+                n += 1
+        h = _mix(_mix(_mix(999, earlier), previous), output)
+        found[n] = (h ^ (h >> 20)) & (size - 1)
+        n += 1
+        earlier = previous
+        previous = output
+        place += reads[units[t]]
+    return n
+
+
+@parallel_kernel
+def score_candidates(
+    candidates: Candidates,
+    owner: IndexArray,
+    marks: Marks,
+    weights: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Write the sum of the weights of each candidate's features; ``owner`` is its input."""
+    source, source_offsets, units, offsets = candidates
+    for c in numba.prange(len(owner)):
+        x = source[source_offsets[owner[c]] : source_offsets[owner[c] + 1]]
+        path = units[offsets[c] : offsets[c + 1]]
+        found = np.empty(len(path) * _PER_UNIT, np.int64)
+        n = _features(x, path, marks, len(weights), found)
+        total = 0.0
+        for f in range(n):
+            total += weights[found[f]]
+        scores[c] = total
+
+
+@kernel
+def train_candidates(
+    candidates: Candidates,
+    groups: IndexArray,
+    marks: Marks,
+    right: FloatArray,
+    base: FloatArray,
+    state: tuple[FloatArray, FloatArray],
+    order: IndexArray,
+    rate: float,
+) -> float:
+    """Make one pass over the groups in the given order; return the mean log-probability.
+
+    ``base`` is a fixed score of each candidate that the features add to; ``state`` holds the
+    weights and the sums of their squared gradients. Groups without a right candidate do not count.
+    """
+    source, source_offsets, units, offsets = candidates
+    weights, squares = state
+    longest = 0
+    most = 0
+    for c in range(len(offsets) - 1):
+        longest = max(longest, offsets[c + 1] - offsets[c])
+    for g in range(len(groups) - 1):
+        most = max(most, groups[g + 1] - groups[g])
+    found = np.empty((most, longest * _PER_UNIT), np.int64)
+    counts = np.empty(most, np.int64)
+    scores = np.empty(most)
+    total = 0.0
+    used = 0
+    for place in range(len(order)):
+        group = order[place]
+        low, high = groups[group], groups[group + 1]
+        mass = 0.0
+        for c in range(low, high):
+            mass += right[c]
+        if mass == 0.0:
+            continue
+        x = source[source_offsets[group] : source_offsets[group + 1]]
+        peak = -np.inf
+        for c in range(low, high):
+            path = units[offsets[c] : offsets[c + 1]]
+            counts[c - low] = _features(x, path, marks, len(weights), found[c - low])
+            score = base[c]
+            for f in range(counts[c - low]):
+                score += weights[found[c - low, f]]
+            scores[c - low] = score
+            peak = max(peak, score)
+        norm = 0.0
+        for c in range(high - low):
+            norm += np.exp(scores[c] - peak)
+        for c in range(low, high):
+            prob = np.exp(scores[c - low] - peak) / norm
+            if right[c] > 0.0:
+                total += np.log(prob)
+            gradient = right[c] - prob
+            if abs(gradient) > 1e-4:
+                for f in range(counts[c - low]):
+                    at = found[c - low, f]
+                    squares[at] += gradient * gradient
+                    weights[at] += rate * gradient / np.sqrt(squares[at] + 1e-2)
+        used += 1
+    return total / max(used, 1)

@@ -1,0 +1,117 @@
+"""Two spectral baselines for transducers (Balle, Quattoni and Carreras 2011, section 5).
+
+*Joint HMM*: the spectral HMM learner over pairs of symbols, f(x, y) from bigrams and trigrams of
+input:output pairs; P(y | x) = f(x, y) / Σ_y f(x, y). *k-HMM*: one singular basis for each input
+symbol, from the samples in which that symbol stands second. Its states are kept as predictions of
+the next output (l numbers), in which operators in different bases can be chained:
+A(a, b) = U_a (U_aᵀ P_a^b)(U_aᵀ P^(a))⁺ U_aᵀ in column form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rules import Integer, check
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.kernels.transducer import accumulate_operators
+from sigmastar.models.transducer import Transducer
+from sigmastar.moments.aligned_trigrams import AlignedMoments
+
+__all__ = ["learn_joint_hmm", "learn_k_hmm"]
+
+
+def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer]:
+    """Learn one spectral HMM over pairs of symbols.
+
+    Parameters
+    ----------
+    moments : AlignedMoments
+        Trigram weights.
+    n_states : int
+        How many states; at most the rank of the pair bigrams.
+    """
+    check("n_states", n_states, Integer(1))
+    codes, places = np.unique(moments.trigrams, return_inverse=True)
+    places = places.reshape(moments.trigrams.shape)
+    shares = moments.weights / moments.total
+    size = len(codes)
+    bigrams = np.zeros((size, size))
+    np.add.at(bigrams, (places[:, 1], places[:, 0]), shares)
+    left, values, _ = np.linalg.svd(bigrams)
+    rank = int((values > values[0] * 1e-12).sum())
+    if n_states > rank:
+        raise InvalidParameter(
+            f"n_states must be between 1 and {rank} (the rank of the pair bigrams); got "
+            f"{n_states}. Lower it, or learn from more data."
+        )
+    left = np.ascontiguousarray(left[:, :n_states])
+    inverse = np.ascontiguousarray(np.linalg.pinv(left.T @ bigrams))
+    operators = np.zeros((size, n_states, n_states))
+    accumulate_operators(
+        places[:, 1].astype(np.int32), inverse, places[:, 0], left, places[:, 2], shares, operators
+    )
+    first: FloatArray = np.bincount(places[:, 0], shares, minlength=size).astype(np.float64)
+    table = np.full(len(moments.first), -1, dtype=np.int32)
+    table[codes] = np.arange(size, dtype=np.int32)
+    model = Transducer(
+        left.T @ first,
+        operators,
+        first @ inverse,
+        table.reshape(len(moments.input_alphabet), -1),
+        moments.input_alphabet,
+        moments.output_alphabet,
+        joint=True,
+    )
+    return Learned(model, {"singular_values": values})
+
+
+def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer]:
+    """Learn one spectral HMM for each input symbol.
+
+    Parameters
+    ----------
+    moments : AlignedMoments
+        Trigram weights.
+    n_states : int
+        The rank of each input symbol's basis (lowered to what its data support).
+    """
+    check("n_states", n_states, Integer(1))
+    k, size = len(moments.input_alphabet), len(moments.output_alphabet)
+    _, b1, a2, b2, _, b3 = moments.columns()
+    inverses = np.zeros((k * size, size))
+    projections = np.zeros((k * size, size))
+    seen = np.bincount(a2, moments.weights, minlength=k)
+    for source in np.flatnonzero(seen):
+        rows = a2 == source
+        bigrams = np.zeros((size, size))
+        np.add.at(bigrams, (b2[rows], b1[rows]), moments.weights[rows] / seen[source])
+        left, values, _ = np.linalg.svd(bigrams)
+        rank = min(n_states, int((values > values[0] * 1e-12).sum()))
+        left = left[:, :rank]
+        own = slice(source * size, (source + 1) * size)
+        inverses[own] = np.linalg.pinv(left.T @ bigrams) @ left.T
+        projections[own] = left @ left.T
+    codes, places = np.unique(a2 * size + b2, return_inverse=True)
+    operators = np.zeros((len(codes), size, size))
+    weights = moments.weights / np.where(seen > 0, seen, 1.0)[a2]
+    accumulate_operators(
+        places.astype(np.int32),
+        inverses,
+        a2 * size + b1,
+        projections,
+        a2 * size + b3,
+        weights,
+        operators,
+    )
+    table = np.full(k * size, -1, dtype=np.int32)
+    table[codes] = np.arange(len(codes), dtype=np.int32)
+    model = Transducer(
+        np.bincount(b1, moments.weights, minlength=size) / moments.total,
+        operators,
+        np.ones(size),
+        table.reshape(k, size),
+        moments.input_alphabet,
+        moments.output_alphabet,
+    )
+    return Learned(model, {"rank": n_states})

@@ -1,0 +1,65 @@
+"""How many states: by the singular values of P, then by held-out likelihood.
+
+A singular value below the estimation error of P (eq. 24 of Balle, Quattoni and Carreras 2011) says
+nothing; sizes up to the last one above it (at least two) are tried on pairs held out, all from
+one SVD.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState
+from sigmastar.core.types import Learned
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.inference.transducer import log_proba
+from sigmastar.learn.transducer_spectral import InputModel, learn_transducer, output_basis
+from sigmastar.learn.transducer_theory import noise_level
+from sigmastar.moments.aligned_trigrams import Positions, aligned_moments
+
+__all__ = ["choose_n_states"]
+
+
+def choose_n_states(
+    corpus: PairCorpus,
+    *,
+    positions: Positions = "first",
+    inputs: InputModel = "independent",
+    smoothing: float = 1.0,
+    max_states: int = 10,
+    held_out: float = 0.1,
+    random_state: RandomState = 0,
+) -> Learned[int]:
+    """Choose the number of states of a spectral transducer.
+
+    Parameters
+    ----------
+    corpus : PairCorpus
+        Pairs of equal length.
+    positions, inputs, smoothing
+        As of the learner.
+    max_states : int
+        Try at most so many.
+    held_out : float
+        The share of pairs to judge by.
+    random_state : int or Generator
+        Draws them.
+    """
+    judged, rest = corpus.split(held_out, random_state=random_state)
+    if len(judged) == 0 or len(rest) == 0:
+        raise InvalidParameter(
+            f'n_states="auto" needs pairs to hold out; {len(corpus)} are too few. Give a number.'
+        )
+    moments = aligned_moments(rest, positions=positions)
+    basis = output_basis(moments, max_states=max_states)
+    clear = int((basis.values > noise_level(moments.total) / 3).sum())
+    sizes = range(1, min(max(clear, 2), max_states, basis.rank) + 1)
+    scores: dict[int, float] = {}
+    for size in sizes:
+        model = learn_transducer(
+            moments, n_states=size, inputs=inputs, smoothing=smoothing, basis=basis
+        ).model
+        scores[size] = float(np.mean(log_proba(model, judged)))
+    best = max(scores, key=lambda size: scores[size])
+    return Learned(best, {"held_out": scores, "singular_values": basis.values})

@@ -1,0 +1,225 @@
+"""Transducers in operator form: P(y | x) = initial · A(x1, y1) · … · A(xt, yt) · final.
+
+Rows are where an arc leaves, as in :class:`~sigmastar.models.wfa.WFA`. Operators are stored only
+for pairs that have one: ``table[a, b]`` is the place of A(a, b) among them, or -1 (the operator is
+zero); several pairs may share one, as inputs never seen in training do. A learned transducer may
+have negative weights; one that has none, and whose states' weights sum to one for every input, is
+proper: a conditional distribution by construction.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.types import FloatArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.wfa import frozen_array
+
+__all__ = ["Transducer"]
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transducer:
+    """A weighted transducer that reads and writes one symbol at a time.
+
+    Parameters
+    ----------
+    initial : array (n_states,)
+        Initial weights.
+    operators : array (n_operators, n_states, n_states)
+        The distinct operators; rows are where an arc leaves, columns where it arrives.
+    final : array (n_states,)
+        Final weights.
+    table : array of int32 (n_inputs, n_outputs)
+        Which operator belongs to each pair of symbols; -1 for none.
+    input_alphabet, output_alphabet : Alphabet
+        The symbols read and written.
+    joint : bool
+        Whether the weights describe f(x, y) instead of P(y | x): scores are then divided by the
+        sum over all outputs.
+
+    Examples
+    --------
+    >>> table = [[0, -1], [-1, 0]]
+    >>> copy = Transducer([1.0], [[[1.0]]], [1.0], table, Alphabet("ab"), Alphabet("xy"))
+    >>> copy.n_states, copy.is_proper
+    (1, True)
+    """
+
+    initial: FloatArray
+    operators: FloatArray
+    final: FloatArray
+    table: SymbolArray
+    input_alphabet: Alphabet
+    output_alphabet: Alphabet
+    joint: bool = False
+
+    kind: ClassVar[str] = "Transducer"
+
+    def __post_init__(self) -> None:
+        initial = frozen_array("initial", self.initial, (-1,))
+        n = len(initial)
+        if n == 0:
+            raise InvalidModel("a model needs at least one state; got none.")
+        for name in ("input_alphabet", "output_alphabet"):
+            if not isinstance(getattr(self, name), Alphabet):
+                raise InvalidModel(f"{name} must be an Alphabet; got {getattr(self, name)!r}.")
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "operators", frozen_array("operators", self.operators, (-1, n, n)))
+        object.__setattr__(self, "final", frozen_array("final", self.final, (n,)))
+        table = np.array(self.table)
+        shape = (len(self.input_alphabet), len(self.output_alphabet))
+        if table.shape != shape or table.dtype.kind not in "iu":
+            raise InvalidModel(
+                f"table must hold integers in the shape {shape[0]} × {shape[1]} (inputs × "
+                f"outputs); got {table.dtype} of shape {table.shape}."
+            )
+        if table.size and not (-1 <= table.min() and table.max() < len(self.operators)):
+            raise InvalidModel(
+                f"table must point at operators 0 to {len(self.operators) - 1}, or be -1; "
+                f"got {table.min()} to {table.max()}."
+            )
+        table = np.ascontiguousarray(table, dtype=np.int32)
+        table.setflags(write=False)
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "joint", bool(self.joint))
+
+    @classmethod
+    def from_dense(
+        cls,
+        initial: ArrayLike,
+        operators: ArrayLike,
+        final: ArrayLike,
+        input_alphabet: Alphabet,
+        output_alphabet: Alphabet,
+    ) -> Transducer:
+        """Build from one operator for each pair: an array (n_inputs, n_outputs, n, n)."""
+        dense = np.array(operators, dtype=np.float64)
+        if dense.ndim != 4:
+            raise InvalidModel(f"operators must have four dimensions; got shape {dense.shape}.")
+        table = np.arange(dense.shape[0] * dense.shape[1], dtype=np.int32).reshape(dense.shape[:2])
+        flat = dense.reshape(-1, *dense.shape[2:])
+        return cls(initial, flat, final, table, input_alphabet, output_alphabet)  # type: ignore[arg-type]
+
+    @property
+    def n_states(self) -> int:
+        """How many states the transducer has."""
+        return len(self.initial)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many symbols the input alphabet has."""
+        return len(self.input_alphabet)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many symbols the output alphabet has."""
+        return len(self.output_alphabet)
+
+    def operator(self, source: int, target: int) -> FloatArray:
+        """Return A(a, b) for two codes."""
+        place = int(self.table[source, target])
+        return self.operators[place] if place >= 0 else np.zeros((self.n_states, self.n_states))
+
+    def dense(self) -> FloatArray:
+        """Return all operators, (n_inputs, n_outputs, n_states, n_states)."""
+        full = np.concatenate([self.operators, np.zeros((1, self.n_states, self.n_states))])
+        return full[self.table]
+
+    @cached_property
+    def input_sums(self) -> FloatArray:
+        """Σ_b A(a, b) for each input symbol: the operator of reading it, whatever is written."""
+        sums = np.zeros((self.n_inputs, self.n_states, self.n_states))
+        for code, row in enumerate(self.table):
+            np.add.at(sums, np.full((row >= 0).sum(), code), self.operators[row[row >= 0]])
+        sums.setflags(write=False)
+        return sums
+
+    @cached_property
+    def is_proper(self) -> bool:
+        """Whether the weights are a conditional distribution by construction."""
+        if (self.operators < 0).any() or (self.initial < 0).any() or self.joint:
+            return False
+        leaving = self.input_sums @ self.final - self.final
+        return bool(
+            np.abs(leaving).max(initial=0.0) <= TOLERANCE
+            and abs(self.initial @ self.final - 1.0) <= TOLERANCE
+        )
+
+    def allclose(self, other: Transducer, *, rtol: float = 1e-9, atol: float = 1e-12) -> bool:
+        """Tell whether two transducers have the same alphabets and nearly the same weights."""
+        return (
+            self.input_alphabet == other.input_alphabet
+            and self.output_alphabet == other.output_alphabet
+            and self.n_states == other.n_states
+            and np.allclose(self.initial, other.initial, rtol=rtol, atol=atol)
+            and np.allclose(self.final, other.final, rtol=rtol, atol=atol)
+            and np.allclose(self.dense(), other.dense(), rtol=rtol, atol=atol)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Transducer):
+            return NotImplemented
+        return (
+            self.input_alphabet == other.input_alphabet
+            and self.output_alphabet == other.output_alphabet
+            and self.joint == other.joint
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("initial", "operators", "final", "table")
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"Transducer(n_states={self.n_states}, n_inputs={self.n_inputs}, "
+            f"n_outputs={self.n_outputs})"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
+        write_stored(path, self.to_stored())
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        names = ("initial", "operators", "final", "table")
+        return Stored(
+            self.kind,
+            {name: getattr(self, name) for name in names},
+            {
+                "input_alphabet": alphabet_to_json(self.input_alphabet),
+                "output_alphabet": alphabet_to_json(self.output_alphabet),
+                "joint": self.joint,
+            },
+        )
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Transducer:
+        """Rebuild from named arrays and metadata."""
+        return cls(
+            stored.array("initial"),
+            stored.array("operators"),
+            stored.array("final"),
+            stored.array("table"),
+            alphabet_from_json(stored.meta.get("input_alphabet")),
+            alphabet_from_json(stored.meta.get("output_alphabet")),
+            bool(stored.meta.get("joint", False)),
+        )
+
+    def to_openfst(self) -> Any:
+        """Return a ``pynini.Fst`` over the log semiring (extra ``fst``); no negative weights."""
+        from sigmastar.models.transducer_openfst import transducer_to_openfst
+
+        return transducer_to_openfst(self)

@@ -1,0 +1,319 @@
+"""Conditional transducers for pairs of unequal lengths: each input symbol writes a chunk.
+
+A chunk is a tuple of zero, one or more output symbols; the transducer's output alphabet is the set
+of chunks (Knight and Graehl 1998; Balle, Quattoni and Carreras 2011, section 6). Every pair is
+framed by a begin and an end symbol that write themselves, so that both ends of a word are learned.
+Moments are expectations over all alignments, whose weights come from EM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.rng import RandomState
+from sigmastar.core.types import FloatArray, Learned, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.inference.transducer import beam_outputs
+from sigmastar.kernels.lattice_em import forward_lattices
+from sigmastar.learn.transducer_em import em_transducer, random_transducer
+from sigmastar.learn.transducer_spectral import InputModel, learn_transducer
+from sigmastar.learn.unit_em import learn_unit_weights
+from sigmastar.models.persist import Stored
+from sigmastar.models.transducer import Transducer
+from sigmastar.moments.aligned import (
+    Lattices,
+    Units,
+    allowed_sizes,
+    build_lattices,
+    expected_trigrams,
+    find_units,
+)
+from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transduction.joint_spectral import JointSpectral
+
+__all__ = [
+    "ChunkTransducer",
+    "chunk_moments",
+    "frame_corpus",
+    "joint_chunk_transducer",
+    "learn_chunk_transducer",
+]
+
+BEGIN, END = ("<begin>",), ("<end>",)
+
+
+def frame_corpus(corpus: Corpus, *, begin: bool = True, ends: int = 1) -> Corpus:
+    """Put the end symbol after each sequence, and the begin symbol before it."""
+    alphabet = Alphabet((*corpus.alphabet.symbols, BEGIN, END))
+    extra = ends + (1 if begin else 0)
+    offsets = corpus.offsets + extra * np.arange(len(corpus) + 1)
+    symbols = np.full(int(offsets[-1]), len(alphabet) - 1, dtype=np.int32)
+    if begin:
+        symbols[offsets[:-1]] = len(alphabet) - 2
+    places = np.arange(corpus.n_symbols) + np.repeat(
+        extra * np.arange(len(corpus)) + (1 if begin else 0), corpus.lengths
+    )
+    symbols[places] = corpus.symbols
+    return Corpus(symbols, offsets, alphabet)
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkTransducer:
+    """A transducer whose outputs are chunks, with the inventory that spells them.
+
+    Parameters
+    ----------
+    model : Transducer
+        Over framed inputs and chunks.
+    units : Units
+        The unit of each operator in the lattices: one input symbol and a chunk.
+    spelled : array of int32
+        The output symbols of each chunk (-1: none).
+    begun : bool
+        Whether the model starts after the begin symbol (it must then not be read).
+    """
+
+    model: Transducer
+    units: Units
+    spelled: SymbolArray
+    begun: bool
+
+    def __post_init__(self) -> None:
+        inputs, outputs = self.model.n_inputs, int(self.spelled.max(initial=-1)) + 1
+        self.units.check(inputs, outputs)
+        if self.spelled.ndim != 2 or len(self.spelled) != self.model.n_outputs:
+            raise InvalidModel("every chunk of a transducer must be spelled out.")
+
+    def log_proba(self, pairs: PairCorpus) -> FloatArray:
+        """Return log P(y | x), summed over alignments; ``-inf`` without one."""
+        framed = _frame_pairs(pairs, begin=not self.begun)
+        lattices = build_lattices(framed, self.units)
+        lattices = _relabel(lattices, _places(self.units, self.model, self.spelled))
+        totals = np.zeros(len(pairs))
+        # Negative weights of a spectral model may make a sum negative: no probability then.
+        forward_lattices(
+            lattices.arcs,
+            lattices.node_offsets,
+            lattices.arc_offsets,
+            self.model.operators,
+            self.model.initial,
+            self.model.final,
+            totals,
+        )
+        return totals
+
+    def n_best(
+        self, source: Corpus, *, n_best: int = 1, beam: int = 20
+    ) -> tuple[FloatArray, list[list[list[int]]]]:
+        """Return the log-weights and output codes of the n best outputs of each input."""
+        framed = frame_corpus(source, begin=not self.begun)
+        scores, paths = beam_outputs(
+            self.model, framed, n_best=n_best, beam=beam, spelled=self.spelled
+        )
+        spelling = [[int(c) for c in row if c >= 0] for row in self.spelled]
+        ends = self.spelled.max(initial=0) + 1
+        last = ends - 2  # the two framing symbols have the highest codes
+        found: list[list[list[int]]] = []
+        for row, log_weights in zip(paths, scores, strict=True):
+            found.append(
+                [
+                    [c for chunk in path if chunk >= 0 for c in spelling[chunk] if c < last]
+                    for path, weight in zip(row, log_weights, strict=True)
+                    if weight > -np.inf
+                ]
+            )
+        return scores, found
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        inner = self.model.to_stored()
+        arrays = {f"model.{name}": array for name, array in inner.arrays.items()}
+        arrays |= {"keys": self.units.keys, "allowed": self.units.allowed.astype(np.uint8)}
+        arrays["spelled"] = self.spelled
+        meta = {"model": inner.meta, "base": self.units.base, "begun": self.begun}
+        return Stored("ChunkTransducer", arrays, meta)
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> ChunkTransducer:
+        """Rebuild from named arrays and metadata."""
+        inner = {n[6:]: array for n, array in stored.arrays.items() if n.startswith("model.")}
+        units = Units(
+            stored.array("keys"), stored.array("allowed").astype(bool), int(stored.meta["base"])
+        )
+        model = Transducer.from_stored(Stored("Transducer", inner, stored.meta["model"]))
+        return cls(model, units, stored.array("spelled"), bool(stored.meta["begun"]))
+
+
+def _frame_pairs(pairs: PairCorpus, *, begin: bool = True, ends: int = 1) -> PairCorpus:
+    return PairCorpus(
+        frame_corpus(pairs.source, begin=begin, ends=ends),
+        frame_corpus(pairs.target, begin=begin, ends=ends),
+    )
+
+
+def _framed_units(corpus: PairCorpus, sizes: tuple[tuple[int, int], ...]) -> Units:
+    """Collect the units of framed pairs in which the frame symbols meet only each other."""
+    units = find_units(corpus, allowed_sizes(sizes))
+    frames_in, frames_out = len(corpus.source.alphabet) - 2, len(corpus.target.alphabet) - 2
+    inputs, outputs = units.inputs[:, 0], units.outputs
+    framing_in = inputs >= frames_in
+    framing_out = (outputs >= frames_out).any(axis=1)
+    single = (outputs >= 0).sum(axis=1) == 1
+    own = framing_in & single & (outputs[:, 0] - frames_out == inputs - frames_in)
+    return units.take(np.flatnonzero(own | (~framing_in & ~framing_out)))
+
+
+def _chunk_alphabet(units: Units, target: Alphabet) -> tuple[Alphabet, SymbolArray, SymbolArray]:
+    """Return the alphabet of chunks, the symbols of each, and the chunk of each unit."""
+    rows, where = np.unique(units.outputs, axis=0, return_inverse=True)
+    symbols = [tuple(target[int(code)] for code in row if code >= 0) for row in rows]
+    return Alphabet(symbols), rows.astype(np.int32), where.ravel().astype(np.int32)
+
+
+def _places(units: Units, model: Transducer, spelled: SymbolArray) -> SymbolArray:
+    """Return the operator of each unit."""
+    rows = {tuple(row): code for code, row in enumerate(spelled.tolist())}
+    chunk = np.array([rows[tuple(row)] for row in units.outputs.tolist()], dtype=np.int64)
+    return model.table[units.inputs[:, 0], chunk]
+
+
+def _relabel(lattices: Lattices, places: SymbolArray) -> Lattices:
+    arcs = lattices.arcs.copy()
+    arcs[:, 2] = places[arcs[:, 2]]
+    return Lattices(arcs, lattices.node_offsets, lattices.arc_offsets)
+
+
+def joint_chunk_transducer(
+    spectral: JointSpectral, units: Units, source: Alphabet, target: Alphabet
+) -> ChunkTransducer:
+    """Read a joint automaton over units as a transducer, to decode with it alone.
+
+    Its weights are those of f(x, y) for the prefixes read and written so far.
+    """
+    if units.allowed.shape[0] > 2:
+        raise InvalidParameter(
+            "units must read one symbol each for the joint automaton to decode alone; "
+            "it may still score the candidates of the combined method."
+        )
+    base = units.base + 2
+    digits = units.digits().astype(np.int64) + 1
+    frame = np.zeros((1, digits.shape[1]), dtype=np.int64)
+    frame[0, 0], frame[0, 1] = len(source) + 2, len(target) + 2
+    digits = np.concatenate([digits, frame])  # the end comes last, as among the operators
+    powers = base ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64)
+    keys = digits @ powers
+    order = np.argsort(keys)
+    framed = Units(keys[order], units.allowed, base)
+    alphabets = [Alphabet((*side.symbols, BEGIN, END)) for side in (source, target)]
+    chunks, spelled, chunk_of = _chunk_alphabet(framed, alphabets[1])
+    operators = np.concatenate([spectral.operators[:-2], spectral.operators[-1:]])[order]
+    table = np.full((len(alphabets[0]), len(chunks)), -1, dtype=np.int32)
+    table[framed.inputs[:, 0], chunk_of] = np.arange(len(framed), dtype=np.int32)
+    model = Transducer(
+        spectral.initial, operators, spectral.final, table, alphabets[0], chunks, joint=True
+    )
+    return ChunkTransducer(model, framed, spelled, True)
+
+
+def chunk_moments(
+    corpus: PairCorpus,
+    sizes: tuple[tuple[int, int], ...],
+    *,
+    max_iter: int = 12,
+) -> tuple[AlignedMoments, Units, SymbolArray, Lattices]:
+    """Compute the expected trigrams of input symbols and chunks over all alignments.
+
+    Parameters
+    ----------
+    corpus : PairCorpus
+        Pairs of any lengths, not framed.
+    sizes : tuple of (1, outputs)
+        How many output symbols an input symbol may write.
+    max_iter : int
+        Rounds of EM over alignments; 0 leaves all alignments equally likely.
+    """
+    if any(p != 1 for p, _ in sizes):
+        raise InvalidParameter(
+            f"units of a conditional transducer must read one symbol each; got {sizes!r}. "
+            "Use the joint model for larger ones."
+        )
+    framed = _frame_pairs(corpus, ends=2)  # so that the end comes second in a trigram, too
+    units = _framed_units(framed, sizes)
+    lattices = build_lattices(framed, units)
+    if not lattices.alignable.any():
+        raise InvalidData(f"no pair can be aligned into units of {sizes!r}. Allow larger ones.")
+    weights = np.full(len(units), 1.0 / len(units))
+    if max_iter:
+        learned = learn_unit_weights(lattices, len(units), max_iter=max_iter)
+        kept = np.flatnonzero(learned.info["expected"] > 1e-3)
+        units, weights = units.take(kept), learned.model[kept]
+        lattices = build_lattices(framed, units)
+    trigrams, masses = expected_trigrams(lattices, weights)
+    chunks, spelled, chunk_of = _chunk_alphabet(units, framed.target.alphabet)
+    codes = units.inputs[:, 0].astype(np.int64) * len(chunks) + chunk_of
+    first = np.zeros(len(framed.source.alphabet) * len(chunks))
+    moments = AlignedMoments(
+        codes[trigrams],
+        masses,
+        first,
+        framed.source.alphabet,
+        chunks,
+        float(lattices.alignable.sum()),
+        float(framed.source.n_symbols),
+        int((~lattices.alignable).sum()),
+    )
+    return moments, units, spelled, lattices
+
+
+def learn_chunk_transducer(
+    corpus: PairCorpus,
+    sizes: tuple[tuple[int, int], ...],
+    *,
+    learner: Literal["spectral", "em"] = "spectral",
+    n_states: int = 3,
+    inputs: InputModel = "independent",
+    align_iter: int = 12,
+    max_iter: int = 20,
+    random_state: RandomState = 0,
+) -> Learned[ChunkTransducer]:
+    """Learn P(y | x) for pairs of unequal lengths.
+
+    Parameters
+    ----------
+    corpus : PairCorpus
+        Pairs.
+    sizes : tuple of (1, outputs)
+        How many output symbols an input symbol may write.
+    learner : {"spectral", "em"}
+        LearnFST on expected moments, or EM over alignments and states.
+    n_states : int
+        How many states.
+    inputs : {"independent", "exact", "reweighted"}
+        The estimator of LearnFST.
+    align_iter, max_iter : int
+        Rounds of EM over alignments, and over states.
+    random_state : int or Generator
+        Draws where EM starts.
+    """
+    moments, units, spelled, lattices = chunk_moments(corpus, sizes, max_iter=align_iter)
+    begin_chunk = moments.output_alphabet.index((BEGIN,))
+    if learner == "spectral":
+        learned = learn_transducer(moments, n_states=n_states, inputs=inputs, start=begin_chunk)
+        return Learned(ChunkTransducer(learned.model, units, spelled, True), learned.info)
+    alphabets = (moments.input_alphabet, moments.output_alphabet)
+    size = len(alphabets[1])
+    table = np.full((len(alphabets[0]), size), -1, dtype=np.int32)
+    rows = {tuple(row): code for code, row in enumerate(spelled.tolist())}
+    for place, (source, chunk) in enumerate(
+        zip(units.inputs[:, 0].tolist(), units.outputs.tolist(), strict=True)
+    ):
+        table[source, rows[tuple(chunk)]] = place
+    start = random_transducer(table, n_states, alphabets, random_state=random_state)
+    learned = em_transducer(lattices, start, max_iter=max_iter, tol=1e-3)
+    return Learned(ChunkTransducer(learned.model, units, spelled, False), learned.info)

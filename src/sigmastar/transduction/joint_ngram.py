@@ -1,0 +1,217 @@
+"""Joint n-gram models: the probability of a pair is that of its sequence of aligned units.
+
+Interpolated Kneser–Ney smoothing with three discounts per order (Chen and Goodman 1999). All
+n-grams of all orders are the nodes of one trie, numbered order by order; it becomes the back-off
+automaton that :mod:`sigmastar.kernels.joint_beam` reads: from context c, unit u costs log p(u | c)
+if the n-gram was seen and otherwise the back-off weight of c and the same question to its suffix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import Integer, check
+from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.joint_beam import Automaton, log_prob_units
+from sigmastar.models.persist import Stored
+from sigmastar.moments.aligned import hash_table
+
+__all__ = ["JointNgram", "learn_ngram"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointNgram:
+    """A back-off automaton over units; unit ``n_units`` begins a sequence, ``n_units + 1`` ends it.
+
+    Parameters
+    ----------
+    parent, unit : array
+        The context of each node (an n-gram) and its last unit.
+    log_prob, back_off : array
+        Log-probability of the last unit in its context; log back-off weight as a context.
+    suffix, landing : array
+        The node without its first unit; the context in which reading goes on.
+    n_units : int
+        The size of the inventory.
+    """
+
+    parent: SymbolArray
+    unit: SymbolArray
+    log_prob: FloatArray
+    back_off: FloatArray
+    suffix: SymbolArray
+    landing: SymbolArray
+    n_units: int
+
+    def __post_init__(self) -> None:
+        size = len(self.parent)
+        fields = (self.unit, self.log_prob, self.back_off, self.suffix, self.landing)
+        if size == 0 or any(len(field) != size for field in fields):
+            raise InvalidData("the arrays of an n-gram model must be equally long and not empty.")
+        for links in (self.parent, self.suffix, self.landing):
+            if int(links.min()) < 0 or int(links.max()) >= size:
+                raise InvalidData("an n-gram model points at nodes that it does not have.")
+        if (self.suffix[1:] >= np.arange(1, size)).any():
+            raise InvalidData("the suffix of an n-gram must come before it.")
+        keys, values = hash_table(
+            self.parent[1:].astype(np.int64) * (self.n_units + 2) + self.unit[1:]
+        )
+        nodes = np.where(values >= 0, values + 1, 0).astype(np.int32)
+        automaton = (
+            keys,
+            nodes,
+            self.log_prob,
+            self.back_off,
+            self.suffix,
+            self.landing,
+            self.n_units + 2,
+        )
+        object.__setattr__(self, "_automaton", automaton)
+
+    @property
+    def automaton(self) -> Automaton:
+        """The arrays that kernels read."""
+        return self._automaton  # type: ignore[attr-defined,no-any-return]
+
+    def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
+        """Return the log-probability of each sequence of units."""
+        scores = np.zeros(len(offsets) - 1)
+        begin, end = self.n_units, self.n_units + 1
+        log_prob_units(self.automaton, units, offsets, begin, end, scores)
+        return scores
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        names = ("parent", "unit", "log_prob", "back_off", "suffix", "landing")
+        return Stored("JointNgram", {n: getattr(self, n) for n in names}, {"n_units": self.n_units})
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> JointNgram:
+        """Rebuild from named arrays and metadata."""
+        links = [stored.array(n).astype(np.int32) for n in ("parent", "unit", "suffix", "landing")]
+        floats = [stored.array(n).astype(np.float64) for n in ("log_prob", "back_off")]
+        return cls(
+            links[0],
+            links[1],
+            floats[0],
+            floats[1],
+            links[2],
+            links[3],
+            int(stored.meta["n_units"]),
+        )
+
+
+def learn_ngram(
+    units: SymbolArray, offsets: IndexArray, *, n_units: int, order: int = 6
+) -> JointNgram:
+    """Learn an n-gram model from sequences of units.
+
+    Parameters
+    ----------
+    units, offsets : array
+        The sequences, one after the other, and where each begins; empty ones do not count.
+    n_units : int
+        The size of the inventory.
+    order : int
+        The longest n-gram.
+    """
+    check("order", order, Integer(1, 20))
+    tokens, within = _framed(units, offsets, n_units)
+    if len(tokens) == 0:
+        raise InvalidData("there must be at least one sequence to learn from; got none.")
+    parent, unit, suffix, count, initial, starts = _all_ngrams(tokens, within, n_units, order)
+    total = len(parent)
+    orders = np.repeat(np.arange(len(starts) - 1) + 1, np.diff(starts))
+    # Below the highest order, an n-gram counts as often as there are units before it; one that
+    # begins a sequence has none, and keeps its count.
+    extended = np.bincount(suffix[starts[1] :], minlength=total).astype(np.float64)
+    adjusted = np.where((orders < len(starts) - 1) & ~initial, extended, count)
+    adjusted[0] = adjusted[1 + n_units] = 0.0  # the empty n-gram and the beginning are not read
+    prob, back_off = np.zeros(total), np.ones(total)
+    for level in range(len(starts) - 1):
+        rows = np.arange(max(starts[level], 1), starts[level + 1])
+        counts, context = adjusted[rows], parent[rows]
+        discount = np.minimum(_discounts(counts)[np.minimum(counts, 3).astype(int)], counts)
+        totals = np.bincount(context, counts, minlength=total)
+        freed = np.bincount(context, discount, minlength=total)
+        known = totals > 0
+        weight = np.where(known, freed / np.where(known, totals, 1.0), 1.0)
+        back_off[context] = weight[context]
+        lower = prob[suffix[rows]] if level else np.full(len(rows), 1.0 / (n_units + 1))
+        share = (counts - discount) / np.where(known, totals, 1.0)[context]
+        prob[rows] = share + weight[context] * lower
+    prob[0] = 1.0
+    landing = np.arange(total)
+    inner = np.zeros(total, dtype=bool)
+    inner[parent[1:]] = True
+    for level in range(len(starts) - 1):
+        rows = np.arange(max(starts[level], 1), starts[level + 1])
+        landing[rows] = np.where(inner[rows], rows, landing[suffix[rows]])
+    with np.errstate(divide="ignore"):
+        log_prob, log_back_off = np.log(prob), np.log(back_off)
+    return JointNgram(
+        parent.astype(np.int32),
+        unit.astype(np.int32),
+        log_prob,
+        np.maximum(log_back_off, -700.0),
+        suffix.astype(np.int32),
+        landing.astype(np.int32),
+        n_units,
+    )
+
+
+def _framed(units: SymbolArray, offsets: IndexArray, n_units: int) -> tuple[IndexArray, IndexArray]:
+    """Put the beginning and the end around each sequence; return tokens and their positions."""
+    lengths = np.diff(offsets)
+    framed = np.where(lengths > 0, lengths + 2, 0)
+    starts = np.concatenate([[0], np.cumsum(framed)])
+    tokens = np.zeros(starts[-1], dtype=np.int64)
+    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
+    tokens[starts[:-1][lengths > 0]] = n_units
+    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
+    return tokens, np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
+
+
+def _all_ngrams(
+    tokens: IndexArray, within: IndexArray, n_units: int, order: int
+) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray, BoolArray, IndexArray]:
+    """Give a node to each n-gram: 0 is the empty one, then come all units, then the rest."""
+    size = n_units + 2
+    parent, suffix = [np.zeros(size + 1, np.int64)], [np.zeros(size + 1, np.int64)]
+    unit = [np.concatenate([[0], np.arange(size)])]
+    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)]).astype(np.float64)]
+    initial = [np.arange(size + 1) == n_units + 1]
+    starts = [0, size + 1]
+    node = tokens + 1  # of the n-gram that ends at each position
+    for length in range(2, order + 1):
+        ends = np.flatnonzero(within >= length - 1)
+        if len(ends) == 0:
+            break
+        keys, first, where, times = np.unique(
+            node[ends - 1] * size + tokens[ends],
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        parent.append(keys // size)
+        unit.append(keys % size)
+        count.append(times.astype(np.float64))
+        suffix.append(node[ends[first]])
+        initial.append(within[ends[first]] == length - 1)
+        longer = np.zeros(len(tokens), dtype=np.int64)
+        longer[ends] = starts[-1] + where
+        node = longer
+        starts.append(starts[-1] + len(keys))
+    merged = [np.concatenate(part) for part in (parent, unit, suffix, count, initial)]
+    return merged[0], merged[1], merged[2], merged[3], merged[4], np.array(starts)
+
+
+def _discounts(counts: FloatArray) -> FloatArray:
+    """Return what n-grams seen never, once, twice and more often give up to their suffixes."""
+    n = [max(float((counts == times).sum()), 1.0) for times in (1, 2, 3, 4)]
+    share = n[0] / (n[0] + 2 * n[1])
+    given = [0.0] + [c - (c + 1) * share * n[c] / n[c - 1] for c in (1, 2, 3)]
+    return np.clip(given, [0.0, 0.1, 0.1, 0.1], [0.0, 1.0, 2.0, 3.0])

@@ -1,0 +1,179 @@
+"""The moment counterpart of a joint n-gram model: a spectral automaton over units.
+
+Substring statistics of the unit sequences ^u1…un$: H(p, s) counts the places where the units before
+spell p and those after spell s, for a large basis of frequent p and s (the empty one included),
+each scaled by 1/√(count + 5) against the noise of rare ones. H = U D Vᵀ is truncated once;
+A_u = D⁻¹ Uᵀ H_u V is summed directly over the places where u occurs, so that no H_u is ever stored
+(balle2014 section 3.1). Scores chain next-unit weights that are kept above a floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.rerank import chain_units
+from sigmastar.kernels.transducer import accumulate_operators
+from sigmastar.models.persist import Stored
+
+__all__ = ["JointSpectral", "learn_joint_spectral"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpectral:
+    """A weighted automaton over units; unit ``n_units`` begins a sequence, the next one ends it."""
+
+    initial: FloatArray
+    operators: FloatArray
+    final: FloatArray
+    floor: float = 1e-6
+
+    def __post_init__(self) -> None:
+        n = len(self.initial)
+        if self.operators.ndim != 3 or self.operators.shape[1:] != (n, n) or len(self.final) != n:
+            raise InvalidModel("the arrays of a spectral automaton must fit one number of states.")
+
+    def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
+        """Return the log-score of each sequence of units."""
+        scores = np.zeros(len(offsets) - 1)
+        chain_units(units, offsets, self.operators, self.initial, self.final, self.floor, scores)
+        return scores
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        names = ("initial", "operators", "final")
+        arrays = {name: getattr(self, name) for name in names}
+        return Stored("JointSpectral", arrays, {"floor": self.floor})
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> JointSpectral:
+        """Rebuild from named arrays and metadata."""
+        parts = [stored.array(n).astype(np.float64) for n in ("initial", "operators", "final")]
+        return cls(parts[0], parts[1], parts[2], float(stored.meta["floor"]))
+
+
+def learn_joint_spectral(
+    units: SymbolArray,
+    offsets: IndexArray,
+    *,
+    n_units: int,
+    n_states: int = 40,
+    n_basis: int = 3000,
+    longest: int = 3,
+) -> JointSpectral:
+    """Learn a spectral automaton over units.
+
+    Parameters
+    ----------
+    units, offsets : array
+        The sequences, one after the other, and where each begins; empty ones do not count.
+    n_units : int
+        The size of the inventory.
+    n_states : int
+        The rank.
+    n_basis, longest : int
+        How many prefixes and suffixes to use, and their greatest length.
+    """
+    lengths = np.diff(offsets)
+    framed = np.where(lengths > 0, lengths + 2, 0)
+    starts = np.concatenate([[0], np.cumsum(framed)])
+    tokens = np.zeros(starts[-1], dtype=np.int64)
+    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
+    tokens[starts[:-1][lengths > 0]] = n_units
+    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
+    place = np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
+    left_over = np.repeat(starts[1:], framed) - np.arange(len(tokens)) - 1
+    # Substrings by where they end (as prefixes) and by where they begin (as suffixes).
+    ends, counts = _substrings(tokens, place, n_units + 2, longest)
+    order = np.argsort(-counts, kind="stable")[:n_basis]
+    code = np.full(len(counts) + 1, -1, dtype=np.int64)
+    code[order] = np.arange(len(order))
+    size = len(order) + 1  # the empty string is the last
+    before = np.full((longest + 1, len(tokens)), size - 1, dtype=np.int64)
+    after = np.full((longest + 1, len(tokens)), size - 1, dtype=np.int64)
+    for length in range(1, longest + 1):
+        before[length] = code[ends[length - 1]]
+        shifted = np.full(len(tokens), -1, dtype=np.int64)
+        fits = np.flatnonzero(left_over >= length - 1)
+        shifted[fits] = code[ends[length - 1][fits + length - 1]]
+        after[length] = shifted
+    scale = np.append(1.0 / np.sqrt(counts[order] + 5.0), 1.0 / np.sqrt(len(tokens) + 5.0))
+    following = np.full_like(after, -1)  # the suffixes after the unit at each place
+    following[:, :-1] = after[:, 1:]
+    following[:, left_over == 0] = -1
+    following[0] = size - 1
+    left, values, right = _decompose(before, following, scale, n_states)
+    past = _sum_rows(before, left * scale[:, None] / values)
+    future = _sum_rows(following, right * scale[:, None])
+    operators = np.zeros((n_units + 2, len(values), len(values)))
+    inner = np.flatnonzero(place >= 1)
+    accumulate_operators(
+        tokens[inner].astype(np.int32),
+        past,
+        inner - 1,
+        future,
+        inner,
+        np.ones(len(inner)),
+        operators,
+    )
+    begins = place == 0
+    return JointSpectral(future[begins].sum(axis=0) / begins.sum(), operators, past.sum(axis=0))
+
+
+def _substrings(
+    tokens: IndexArray, place: IndexArray, size: int, longest: int
+) -> tuple[list[IndexArray], FloatArray]:
+    """Code substrings up to a length; return that at each end (-1: none), and all counts."""
+    ends: list[IndexArray] = []
+    counts: list[FloatArray] = []
+    node = np.zeros(len(tokens), dtype=np.int64)
+    total = 0
+    for length in range(1, longest + 1):
+        at = np.flatnonzero(place >= length - 1)
+        previous = node[at - 1] if length > 1 else np.zeros(len(at), dtype=np.int64)
+        keys, where, times = np.unique(
+            previous * size + tokens[at], return_inverse=True, return_counts=True
+        )
+        node = np.zeros(len(tokens), dtype=np.int64)
+        node[at] = where
+        numbered = np.full(len(tokens), -1, dtype=np.int64)
+        numbered[at] = total + where
+        ends.append(numbered)
+        counts.append(times.astype(np.float64))
+        total += len(keys)
+    return ends, np.concatenate(counts)
+
+
+def _decompose(
+    before: IndexArray, following: IndexArray, scale: FloatArray, n_states: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Build the scaled Hankel matrix over the cuts after each unit and truncate its SVD."""
+    size = len(scale)
+    rows, columns = [], []
+    for past in before:
+        for future in following:
+            both = (past >= 0) & (future >= 0)
+            rows.append(past[both])
+            columns.append(future[both])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    hankel = scipy.sparse.coo_array((scale[row] * scale[column], (row, column)), (size, size))
+    rank = min(n_states, size - 1)
+    left, values, right = scipy.sparse.linalg.svds(
+        hankel.tocsr(), k=rank, v0=np.ones(size), tol=1e-6
+    )
+    kept = values > values.max() * 1e-9
+    return left[:, kept], values[kept], right[kept].T
+
+
+def _sum_rows(codes: IndexArray, rows: FloatArray) -> FloatArray:
+    """Add up, for each place, the rows of the strings found there."""
+    padded = np.vstack([rows, np.zeros((1, rows.shape[1]))])
+    total = np.zeros((codes.shape[1], rows.shape[1]))
+    for code in codes:
+        total += padded[code]
+    return total

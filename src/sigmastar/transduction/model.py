@@ -1,0 +1,309 @@
+"""The saved form of a transliterator: everything that decoding needs, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Alphabet, Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.kernels.joint_beam import Options
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.moments.aligned import Units
+from sigmastar.transduction.candidates import Candidates, gather_candidates, unit_options
+from sigmastar.transduction.chunks import ChunkTransducer
+from sigmastar.transduction.joint_ngram import JointNgram
+from sigmastar.transduction.joint_spectral import JointSpectral
+from sigmastar.transduction.reranker import choose, feature_scores
+
+__all__ = ["SCORERS", "TransliterationModel", "scorer_matrix"]
+
+# Scorers in the order of their columns; the first three come from the search itself.
+SCORERS = (
+    "search",
+    "weights",
+    "length",
+    "ngram",
+    "reverse",
+    "short",
+    "target",
+    "spectral",
+    "learnfst",
+    "em",
+)
+_KINDS: Mapping[str, Any] = {
+    "ngram": JointNgram,
+    "reverse": JointNgram,
+    "short": JointNgram,
+    "target": JointNgram,
+    "spectral": JointSpectral,
+    "learnfst": ChunkTransducer,
+    "em": ChunkTransducer,
+}
+_LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
+
+
+@dataclass(frozen=True, eq=False)
+class TransliterationModel:
+    """A transliterator that decodes.
+
+    Parameters
+    ----------
+    source_alphabet, target_alphabet : Alphabet
+        The symbols read and written.
+    method : str
+        ``"combined"`` and ``"joint-ngram"`` search with the joint n-gram model;
+        ``"learnfst"``, ``"em"`` and ``"joint-spectral"`` with the transducer ``decoder``.
+    parts : mapping
+        The scorers by name.
+    units, unit_weights : Units, array
+        The inventory of the joint models (empty where there are none).
+    scorer_weights : array
+        One for each scorer of ``parts`` and the search, in the order of ``SCORERS``; the last
+        belongs to the features.
+    feature_weights : array
+        Weights of hashed features; empty for none.
+    settings : mapping
+        ``beam`` and ``n_candidates``, and ``text``: whether outputs are strings of characters.
+    decoder : ChunkTransducer or None
+        The transducer of the methods that have just one.
+    """
+
+    source_alphabet: Alphabet
+    target_alphabet: Alphabet
+    method: str
+    parts: Mapping[str, Any]
+    units: Units
+    unit_weights: FloatArray
+    scorer_weights: FloatArray
+    feature_weights: FloatArray
+    settings: Mapping[str, Any]
+    decoder: ChunkTransducer | None = None
+
+    kind: ClassVar[str] = "Transliterator"
+
+    def __post_init__(self) -> None:
+        n_units, n_features = len(self.units), len(self.feature_weights)
+        self.units.check(len(self.source_alphabet), len(self.target_alphabet))
+        sizes = {"ngram": n_units, "reverse": n_units, "short": n_units}
+        sizes["target"] = len(self.target_alphabet)
+        good = len(self.unit_weights) == n_units and n_features & (n_features - 1) == 0
+        good = good and len(self.scorer_weights) in (0, len(SCORERS) + 1)
+        for name, part in self.parts.items():
+            if name in sizes:
+                good = good and part.n_units == sizes[name]
+            elif name == "spectral":
+                good = good and len(part.operators) == n_units + 2
+        if self.method == "combined":
+            good = good and len(self.scorer_weights) > 0
+        if not good:
+            raise InvalidModel("the parts of a transliterator do not fit its inventory of units.")
+
+    def n_best(
+        self, source: Corpus, n_best: int = 1, *, beam: int | None = None
+    ) -> list[list[tuple[list[int], float]]]:
+        """Return the n best outputs of each input, as codes with log-scores (best first)."""
+        width = int(self.settings["beam"]) if beam is None else beam
+        if self.decoder is not None:
+            scores, found = self.decoder.n_best(source, n_best=n_best, beam=width)
+            return [
+                list(zip(paths, map(float, row), strict=False))
+                for paths, row in zip(found, scores, strict=True)
+            ]
+        wanted = n_best
+        if self.method == "combined":
+            wanted = max(n_best, int(self.settings["n_candidates"]))
+        found_all = self.candidates(source, wanted, width)
+        scores = found_all.log_prob
+        if self.method == "combined" and len(found_all):
+            scores = self.score(found_all)
+        order = choose(scores, found_all.owner)
+        groups = found_all.groups
+        target = found_all.target
+        symbols, offsets = target.symbols.tolist(), target.offsets.tolist()
+        values = scores[order].tolist()
+        places = order.tolist()
+        result: list[list[tuple[list[int], float]]] = []
+        for low, high in zip(groups[:-1].tolist(), groups[1:].tolist(), strict=True):
+            best = range(low, min(high, low + n_best))
+            result.append(
+                [(symbols[offsets[places[c]] : offsets[places[c] + 1]], values[c]) for c in best]
+            )
+        return result
+
+    def apply(
+        self, X: Sequences, n_best: int = 1, *, beam: int | None = None, unknown: Unknown = "ignore"
+    ) -> tuple[list[list[tuple[Any, float]]], dict[str, int]]:
+        """Return the n best outputs of each input, spelled out with log-scores, and what was odd.
+
+        Parameters
+        ----------
+        X : Corpus or iterable of sequences
+            Inputs; an empty one gets no output.
+        n_best, beam : int
+            How many outputs to return, and to keep while searching.
+        unknown : {"ignore", "error"}
+            Leave symbols that were not learned out, or refuse them.
+        """
+        given = as_corpus(X)
+        source = given.recode(self.source_alphabet, unknown=unknown)
+        usable = np.flatnonzero(source.lengths > 0)
+        result: list[list[tuple[Any, float]]] = [[] for _ in range(len(source))]
+        if len(usable):
+            best = self.n_best(source.take(usable), n_best, beam=beam)
+            for row, found in zip(usable.tolist(), best, strict=True):
+                result[row] = [(self.spell(codes), value) for codes, value in found]
+        report = {
+            "n_inputs": len(source),
+            "n_empty": int((given.lengths == 0).sum()),
+            "n_with_unknown": int((source.lengths < given.lengths).sum()),
+            "n_without_output": sum(not found for found in result),
+        }
+        return result, report
+
+    def candidates(self, source: Corpus, n_best: int, beam: int) -> Candidates:
+        """Find candidates with the joint n-gram model."""
+        return gather_candidates(
+            source,
+            self.parts["ngram"],
+            self.units,
+            self._options,
+            self.target_alphabet,
+            n_best=n_best,
+            beam=max(beam, n_best),
+        )
+
+    @cached_property
+    def _options(self) -> Options:
+        """The units to consider for each input, laid out once."""
+        return unit_options(self.units, self.unit_weights, self.parts["ngram"])
+
+    def score(self, found: Candidates) -> FloatArray:
+        """Return the log-linear score of each candidate."""
+        matrix = scorer_matrix(found, self.parts, self.unit_weights)
+        total: FloatArray = matrix @ self.scorer_weights[:-1]
+        if len(self.feature_weights):
+            features = feature_scores(found, self.units, self.feature_weights)
+            total = total + self.scorer_weights[-1] * features
+        return total
+
+    def spell(self, codes: list[int]) -> Any:
+        """Turn output codes into a string (if outputs are) or a list of symbols."""
+        symbols = self.target_alphabet.decode(codes)
+        return "".join(map(str, symbols)) if self.settings["text"] else symbols
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
+        write_stored(path, self.to_stored())
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        arrays: dict[str, Any] = {
+            "unit_keys": self.units.keys,
+            "unit_sizes": self.units.allowed.astype(np.uint8),
+            "unit_weights": self.unit_weights,
+            "scorer_weights": self.scorer_weights,
+            "feature_weights": self.feature_weights.astype(np.float32),
+        }
+        meta: dict[str, Any] = {
+            "source_alphabet": alphabet_to_json(self.source_alphabet),
+            "target_alphabet": alphabet_to_json(self.target_alphabet),
+            "method": self.method,
+            "base": self.units.base,
+            "settings": dict(self.settings),
+            "parts": {},
+        }
+        parts = dict(self.parts) | ({} if self.decoder is None else {"decoder": self.decoder})
+        for name, part in parts.items():
+            stored = part.to_stored()
+            meta["parts"][name] = stored.meta
+            arrays |= {f"{name}:{key}": array for key, array in stored.arrays.items()}
+        return Stored(self.kind, arrays, meta)
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> TransliterationModel:
+        """Rebuild from named arrays and metadata."""
+        meta = stored.meta
+        try:
+            parts: dict[str, Any] = {}
+            for name, inner in meta["parts"].items():
+                prefix = f"{name}:"
+                arrays: dict[str, Any] = {
+                    key[len(prefix) :]: array
+                    for key, array in stored.arrays.items()
+                    if key.startswith(prefix)
+                }
+                kind = ChunkTransducer if name == "decoder" else _KINDS[name]
+                parts[name] = kind.from_stored(Stored(name, arrays, inner))
+            units = Units(
+                stored.array("unit_keys"),
+                stored.array("unit_sizes").astype(bool),
+                int(meta["base"]),
+            )
+            settings = {
+                "beam": int(meta["settings"]["beam"]),
+                "n_candidates": int(meta["settings"]["n_candidates"]),
+                "text": bool(meta["settings"]["text"]),
+            }
+            method = str(meta["method"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FileFormatError(f"the transliterator file is malformed ({error!r}).") from None
+        decoder = parts.pop("decoder", None)
+        if decoder is None and "ngram" not in parts:
+            raise FileFormatError("the transliterator file has no model to search with.")
+        return cls(
+            alphabet_from_json(meta.get("source_alphabet")),
+            alphabet_from_json(meta.get("target_alphabet")),
+            method,
+            parts,
+            units,
+            stored.array("unit_weights").astype(np.float64),
+            stored.array("scorer_weights").astype(np.float64),
+            stored.array("feature_weights").astype(np.float64),
+            settings,
+            decoder,
+        )
+
+    def to_openfst(self) -> Any:
+        """Return a ``pynini.Fst`` of a proper decoder (method ``"em"``): inputs to outputs."""
+        if self.decoder is None:
+            raise InvalidParameter(
+                f"method must be 'em' for export to OpenFst; this model has {self.method!r}. "
+                "Fit a Transliterator with method='em'."
+            )
+        return self.decoder.model.to_openfst()
+
+    def __repr__(self) -> str:
+        return f"TransliterationModel(method={self.method!r}, scorers={sorted(self.parts)})"
+
+
+def scorer_matrix(
+    found: Candidates, parts: Mapping[str, Any], unit_weights: FloatArray
+) -> FloatArray:
+    """Return what each scorer says of each candidate; absent scorers say 0."""
+    matrix = np.zeros((len(found), len(SCORERS)))
+    matrix[:, 0] = found.log_prob
+    logs = np.concatenate([[0.0], np.cumsum(np.log(unit_weights)[found.path])])
+    matrix[:, 1] = logs[found.offsets[1:]] - logs[found.offsets[:-1]]
+    matrix[:, 2] = found.target.lengths
+    for column, name in enumerate(SCORERS):
+        if name not in parts:
+            continue
+        part = parts[name]
+        if name == "reverse":
+            values = part.log_proba(found.reversed_path(), found.offsets)
+        elif name == "target":
+            values = part.log_proba(found.target.symbols, found.target.offsets)
+        elif name in ("learnfst", "em"):
+            values = part.log_proba(found.pairs())
+        else:
+            values = part.log_proba(found.path, found.offsets)
+        matrix[:, column] = np.maximum(values, _LOWEST)
+    return matrix

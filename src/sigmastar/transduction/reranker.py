@@ -1,0 +1,130 @@
+"""Log-linear choice among candidates: weights of scorers and of hashed features.
+
+score = Σ_k w_k · scorer_k(x, y) + v · features(x, y). The w_k maximise the probability of the right
+candidate in the softmax over each input's candidates, with a small L2 penalty; the problem is
+convex. The features' weights are trained on candidates of held-out folds of the training data,
+made by models that have not seen them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.optimize
+
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.rerank import score_candidates, train_candidates
+from sigmastar.moments.aligned import Units
+from sigmastar.transduction.candidates import Candidates
+
+__all__ = ["choose", "feature_scores", "fit_scorers", "train_features", "unit_marks"]
+
+
+def unit_marks(units: Units) -> tuple[IndexArray, SymbolArray]:
+    """Return a number for each unit's output (equal for equal outputs) and how much it reads."""
+    marks = np.full(len(units), 3, dtype=np.int64)
+    for column in units.outputs.T:
+        marks = (marks * 100003 + column + 2) % (1 << 31)
+    return marks, (units.inputs >= 0).sum(axis=1).astype(np.int32)
+
+
+def fit_scorers(
+    scores: FloatArray, groups: IndexArray, right: FloatArray, *, penalty: float = 1e-3
+) -> FloatArray:
+    """Return the weights of scorers that make right candidates likeliest.
+
+    Parameters
+    ----------
+    scores : array (n_candidates, n_scorers)
+        What each scorer says.
+    groups : array
+        Where the candidates of each input begin.
+    right : array
+        1 for right candidates, 0 for others; inputs without a right one do not count.
+    penalty : float
+        Weight of the squares of the (standardised) weights.
+    """
+    spread = scores.std(axis=0)
+    spread[spread == 0] = 1.0
+    owner = np.repeat(np.arange(len(groups) - 1), np.diff(groups))
+    n_groups = len(groups) - 1
+    usable = np.bincount(owner, right, minlength=n_groups) > 0
+    if not usable.any():
+        return np.asarray(np.eye(scores.shape[1])[0], dtype=np.float64)
+    kept = usable[owner]
+    features, group, good = scores[kept] / spread, owner[kept], right[kept]
+    count = float(usable.sum())
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        values = features @ weights
+        peaks = np.full(n_groups, -np.inf)
+        np.maximum.at(peaks, group, values)
+        raised = np.exp(values - peaks[group])
+        shares = raised / np.bincount(group, raised, minlength=n_groups)[group]
+        fit = float((good * np.log(np.maximum(shares, 1e-300))).sum()) / count
+        slope = features.T @ (good - shares) / count
+        return -fit + penalty * float(weights @ weights), -slope + 2 * penalty * weights
+
+    result = scipy.optimize.minimize(
+        loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}
+    )
+    weights: FloatArray = np.asarray(result.x, dtype=np.float64) / spread
+    return weights
+
+
+def train_features(
+    parts: list[tuple[Candidates, Units, FloatArray, FloatArray]],
+    *,
+    n_weights: int,
+    n_epochs: int,
+    rate: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Train the weights of hashed features on held-out candidates.
+
+    Parameters
+    ----------
+    parts : list of (candidates, units, base scores, right)
+        One for each fold: its models' inventories differ.
+    n_weights : int
+        How many weights features are hashed into; a power of two.
+    n_epochs, rate : int, float
+        Passes over the data, and the learning rate.
+    rng : Generator
+        Draws the order of each pass.
+    """
+    state = (np.zeros(n_weights), np.zeros(n_weights))
+    marks = [unit_marks(units) for _, units, _, _ in parts]
+    average = np.zeros(n_weights)
+    for _ in range(n_epochs):
+        for (found, _, base, right), mark in zip(parts, marks, strict=True):
+            order = rng.permutation(len(found.source)).astype(np.int64)
+            train_candidates(
+                (found.source.symbols, found.source.offsets, found.path, found.offsets),
+                found.groups,
+                mark,
+                right,
+                base,
+                state,
+                order,
+                rate,
+            )
+        average += state[0] / n_epochs
+    return average
+
+
+def feature_scores(found: Candidates, units: Units, weights: FloatArray) -> FloatArray:
+    """Return the sum of the weights of each candidate's features."""
+    scores = np.zeros(len(found))
+    score_candidates(
+        (found.source.symbols, found.source.offsets, found.path, found.offsets),
+        found.owner,
+        unit_marks(units),
+        weights,
+        scores,
+    )
+    return scores
+
+
+def choose(scores: FloatArray, owner: IndexArray) -> IndexArray:
+    """Return the order of candidates, best first within each input."""
+    return np.lexsort((-scores, owner))
