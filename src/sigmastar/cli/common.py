@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.corpus import Corpus
 
 __all__ = [
+    "BenchDataOption",
     "DataArgument",
     "FormatOption",
     "ModelArgument",
@@ -30,6 +31,13 @@ DataArgument = Annotated[
 FormatOption = Annotated[
     str | None,
     typer.Option("--format", "-f", help="Format of the sequences (told by the file by default)."),
+]
+BenchDataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="Directory with the data; by default $SIGMASTAR_DATA, the user's cache, or download.",
+    ),
 ]
 UnknownOption = Annotated[
     str,

@@ -8,19 +8,14 @@ from typing import Annotated
 
 import typer
 
+from sigmastar.cli.common import BenchDataOption
 from sigmastar.cli.output import JsonOption, emit_json, show_table
 
 __all__ = ["transducer_synthetic", "transliteration"]
 
 
 def transliteration(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="Directory with the data; else $SIGMASTAR_DATA, the user's cache, or download.",
-        ),
-    ] = None,
+    data: BenchDataOption = None,
     size: Annotated[
         str, typer.Option(help="news (5,977 training pairs) or full (105,371, noisy).")
     ] = "news",

@@ -1,0 +1,235 @@
+"""``sigmastar bench truth``, ``pautomac`` and ``tags``: automata beside published tables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sigmastar.cli.common import BenchDataOption
+from sigmastar.cli.output import JsonOption, emit_json, show_table
+
+__all__ = ["pautomac", "tags", "truth"]
+
+
+def truth(
+    data: BenchDataOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All problems found, not only the twelve of the paper.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score the true machines of PAutomaC and compare with solution files and the paper.
+
+    For each problem: perplexity and word error rate (WER, in per cent, ends
+    of strings counted) of the true machine on the test set, beside the "True"
+    columns of Balle, Hamilton and Pineau (ICML 2014, Tables 3 and 2), and the
+    largest relative deviation of a string probability from the solution file.
+
+    Example: sigmastar bench truth --data ~/data/pautomac
+    """
+    from sigmastar.bench.pautomac_truth import PUBLISHED, find_problems, measure_all
+    from sigmastar.datasets import cache_directory
+
+    numbers = list(PUBLISHED)
+    if every:
+        place = data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory())
+        numbers = find_problems(place)
+    results = measure_all(numbers, data)
+    if as_json:
+        emit_json([{**asdict(r), "published": r.published} for r in results])
+        return
+    show_table(
+        "True machines of PAutomaC on their test sets",
+        ["problem", "states", "symbols", "perplexity", "paper", "WER %", "paper", "deviation"],
+        [
+            (
+                str(r.number),
+                r.n_states,
+                r.n_symbols,
+                f"{r.perplexity:.3f}",
+                f"{r.published[0]:.2f}" if r.published else "",
+                f"{r.word_error_rate:.2f}",
+                f"{r.published[1]:.1f}" if r.published else "",
+                f"{r.deviation:.1e}",
+            )
+            for r in results
+        ],
+    )
+
+
+MethodsOption = Annotated[
+    str, typer.Option("--methods", "-m", help="Learners, separated by commas; see learn --help.")
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Also write the figures to a .csv or .json.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same choice of sizes.")]
+
+
+def pautomac(
+    data: BenchDataOption = None,
+    methods: MethodsOption = "spectral,spectral-string,convex,tensor,separable",
+    problems: Annotated[
+        str,
+        typer.Option("--problems", "-p", help="Numbers separated by commas; paper: the twelve."),
+    ] = "paper",
+    every: Annotated[bool, typer.Option("--all", help="All problems found.")] = False,
+    output: OutputOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Run learners on PAutomaC; print their figures, the published ones and the truth.
+
+    A learner sees the training strings only and chooses its size on a part of
+    them. Perplexity is the competition's, on the test strings; WER is the share
+    of wrong next-symbol predictions, ends counted, in per cent. Published: Balle
+    et al. (ICML 2014), Tables 2 and 3; Glaude et al. (ASRU 2015), Table 1.
+
+    Example: sigmastar bench pautomac --data ~/data -m spectral,separable -o out.csv
+    """
+    from sigmastar.bench.pautomac import run, summary, write_results
+    from sigmastar.bench.pautomac_truth import find_problems
+    from sigmastar.bench.published import PAPER_PROBLEMS
+    from sigmastar.datasets import cache_directory
+
+    names = _names(methods)
+    numbers = list(PAPER_PROBLEMS) if problems == "paper" else _numbers(problems)
+    if every:
+        numbers = find_problems(data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory()))
+    results = run(numbers, names, data_home=data, options={"random_state": seed})
+    if output is not None:
+        write_results(results, output)
+    if as_json:
+        emit_json([asdict(result) for result in results])
+        return
+    found = {(r.problem, r.method): r for r in results}
+    columns = [column for name in names for column in (name, "paper")]
+    show_table(
+        "Perplexity on the test strings",
+        ["problem", *columns, "true"],
+        [
+            [
+                str(number),
+                *(
+                    _figure(value, 2)
+                    for name in names
+                    for value in (
+                        found[number, name].perplexity,
+                        found[number, name].published_perplexity,
+                    )
+                ),
+                _figure(found[number, names[0]].true_perplexity, 2),
+            ]
+            for number in numbers
+        ],
+    )
+    show_table(
+        "Word error rate, %",
+        ["problem", *columns, "true"],
+        [
+            [
+                str(number),
+                *(
+                    _figure(value, 1)
+                    for name in names
+                    for value in (
+                        found[number, name].word_error_rate,
+                        found[number, name].published_word_error_rate,
+                    )
+                ),
+                _figure(found[number, names[0]].true_word_error_rate, 1),
+            ]
+            for number in numbers
+        ],
+    )
+    show_table(
+        "Seconds to learn (choice of size included) and states",
+        ["problem", *(column for name in names for column in (name, "states"))],
+        [
+            [
+                str(number),
+                *(
+                    text
+                    for name in names
+                    for text in (
+                        _figure(found[number, name].seconds, 2),
+                        _figure(found[number, name].n_states, 0),
+                    )
+                ),
+            ]
+            for number in numbers
+        ],
+    )
+    rows = [summary(results, name) for name in names]
+    show_table(
+        "Summary",
+        list(rows[0]),
+        [[f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows],
+    )
+
+
+def tags(
+    data: BenchDataOption = None,
+    methods: MethodsOption = "spectral,spectral-string,convex,tensor,separable",
+    output: OutputOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Run learners on the 11 coarse tags of the Penn Treebank, beside the published WER.
+
+    Trained on all but the first 10,000 sequences, tested on the second 5,000, as
+    in Balle et al. (ICML 2014), Table 4. True probabilities are unknown here, so
+    perplexity is that of a symbol (ends counted), not the paper's.
+
+    Example: sigmastar bench tags --data ~/data -m spectral
+    """
+    from sigmastar.bench.pautomac import write_results
+    from sigmastar.bench.tags import run_tags
+
+    results = run_tags(_names(methods), data_home=data, options={"random_state": seed})
+    if output is not None:
+        write_results(results, output)
+    if as_json:
+        emit_json([asdict(result) for result in results])
+        return
+    show_table(
+        "Tags of the Penn Treebank",
+        ["method", "WER %", "paper", "perplexity a symbol", "states", "seconds"],
+        [
+            (
+                r.method,
+                f"{r.word_error_rate:.2f}",
+                _figure(r.published_word_error_rate, 2),
+                f"{r.perplexity_per_symbol:.4f}",
+                r.n_states,
+                f"{r.seconds:.1f}",
+            )
+            for r in results
+        ],
+    )
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    from sigmastar.core.errors import InvalidParameter
+
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(
+            f"--problems must be numbers separated by commas, or 'paper'; got {text!r}."
+        ) from None
+
+
+def _figure(value: float | None, digits: int) -> str:
+    """Write a number, large ones by their power of ten, nothing for none."""
+    if value is None:
+        return "–"
+    return f"{value:.1e}" if value >= 1e5 else f"{value:.{digits}f}"
