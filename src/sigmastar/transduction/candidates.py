@@ -95,9 +95,23 @@ def gather_candidates(
     *,
     n_best: int,
     beam: int,
-    gap: float = 10.0,
+    gap: float = 7.0,
 ) -> Candidates:
-    """Find the n best outputs of each input."""
+    """Find the n best outputs of each input.
+
+    Parameters
+    ----------
+    source : Corpus
+        Inputs.
+    ngram, units, options
+        The model, its inventory, and the result of :func:`unit_options`.
+    target_alphabet : Alphabet
+        Of the outputs.
+    n_best, beam : int
+        How many outputs to find, and hypotheses to keep at each position.
+    gap : float
+        Hypotheses e^-gap times as likely as the best one at their position are given up.
+    """
     n = len(source)
     scores = np.full((n, n_best), -np.inf)
     lengths = np.zeros((n, n_best), dtype=np.int32)

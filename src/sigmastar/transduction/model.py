@@ -120,7 +120,8 @@ class TransliterationModel:
         wanted = n_best
         if self.method == "combined":
             wanted = max(n_best, int(self.settings["n_candidates"]))
-        found_all = self.candidates(source, wanted, width)
+        # Alternatives that the user wants to see may be less likely than those worth judging.
+        found_all = self.candidates(source, wanted, width, gap=7.0 if n_best == 1 else 12.0)
         scores = found_all.log_prob
         if self.method == "combined" and len(found_all):
             scores = self.score(found_all)
@@ -168,7 +169,7 @@ class TransliterationModel:
         }
         return result, report
 
-    def candidates(self, source: Corpus, n_best: int, beam: int) -> Candidates:
+    def candidates(self, source: Corpus, n_best: int, beam: int, *, gap: float = 7.0) -> Candidates:
         """Find candidates with the joint n-gram model."""
         return gather_candidates(
             source,
@@ -178,6 +179,7 @@ class TransliterationModel:
             self.target_alphabet,
             n_best=n_best,
             beam=max(beam, n_best),
+            gap=gap,
         )
 
     @cached_property
