@@ -1,9 +1,12 @@
 """LearnFST, parameter recovery, baselines and theory, against exact moments."""
 
+import inspect
 from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import sigmastar as ss
 from oracles_transducer import (
@@ -12,7 +15,7 @@ from oracles_transducer import (
     markov_inputs,
     random_parameters,
 )
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
 from sigmastar.learn.blocks.joint_schur import joint_schur
 from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
 from sigmastar.learn.transducer_recover import recover_parameters
@@ -202,3 +205,37 @@ def test_the_difficulty_is_the_formula_of_the_bound():
 def test_pairs_that_cannot_be_learned_from_are_refused(pairs, message):
     with pytest.raises(InvalidData, match=message):
         ss.SpectralTransducer(1).fit(pairs)
+
+
+ESTIMATORS = [
+    ss.SpectralTransducer(2),
+    ss.JointHMMTransducer(2),
+    ss.KHMMTransducer(2),
+    ss.EMTransducer(2, max_iter=3, random_state=0),
+]
+TOY = [("abab", "xyxy"), ("baba", "yxyx"), ("abba", "xyyx"), ("baab", "yxxy")] * 10
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_estimators_keep_the_conventions_of_scikit_learn(estimator):
+    names = [n for n in inspect.signature(type(estimator).__init__).parameters if n != "self"]
+    assert sorted(names) == sorted(estimator.get_params())
+    assert set(type(estimator)._rules) <= set(names)
+    inputs, outputs = [x for x, _ in TOY], [y for _, y in TOY]
+    one = clone(estimator).fit(TOY)
+    two = clone(estimator).fit(inputs, outputs)
+    np.testing.assert_array_equal(one.log_proba(TOY), two.log_proba(inputs, outputs))
+    assert np.isfinite(cross_val_score(clone(estimator), inputs, outputs, cv=2)).all()
+
+
+def test_predictions_come_as_beams_marginals_next_outputs_and_samples():
+    fst = ss.SpectralTransducer(2).fit(TOY)
+    assert fst.predict(["abb"]) == fst.predict(["abb"], decoding="marginal") == [["x", "y", "y"]]
+    assert fst.predict_next("ab", "x")[0][0] == "y"
+    assert fst.sample(["abab"] * 3, random_state=0) == [["x", "y", "x", "y"]] * 3
+    best = fst.n_best(["ab"], 3)[0]
+    assert best[0][0] == ["x", "y"]
+    with pytest.raises(UnknownSymbol, match="'q'"):
+        fst.predict(["aq"])
+    with pytest.raises(InvalidParameter, match="decoding"):
+        fst.predict(["ab"], decoding="magic")
