@@ -33,11 +33,11 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
     """
     check("n_states", n_states, Integer(1))
     codes, places = np.unique(moments.trigrams, return_inverse=True)
-    places = places.reshape(moments.trigrams.shape)
+    first_place, middle, last = np.ascontiguousarray(places.reshape(moments.trigrams.shape).T)
     shares = moments.weights / moments.total
     size = len(codes)
     bigrams = np.zeros((size, size))
-    np.add.at(bigrams, (places[:, 1], places[:, 0]), shares)
+    np.add.at(bigrams, (middle, first_place), shares)
     left, values, _ = np.linalg.svd(bigrams)
     rank = int((values > values[0] * 1e-12).sum())
     if n_states > rank:
@@ -49,9 +49,9 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
     inverse = np.ascontiguousarray(np.linalg.pinv(left.T @ bigrams))
     operators = np.zeros((size, n_states, n_states))
     accumulate_operators(
-        places[:, 1].astype(np.int32), inverse, places[:, 0], left, places[:, 2], shares, operators
+        middle.astype(np.int32), inverse, first_place, left, last, shares, operators
     )
-    first: FloatArray = np.bincount(places[:, 0], shares, minlength=size).astype(np.float64)
+    first: FloatArray = np.bincount(first_place, shares, minlength=size).astype(np.float64)
     table = np.full(len(moments.first), -1, dtype=np.int32)
     table[codes] = np.arange(size, dtype=np.int32)
     model = Transducer(

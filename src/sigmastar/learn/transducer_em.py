@@ -123,9 +123,9 @@ def em_transducer(
                 lattices.arcs,
                 lattices.node_offsets,
                 lattices.arc_offsets,
-                model.operators,
-                model.initial,
-                model.final,
+                model.operators.copy(),  # read-only arrays would be compiled for once more
+                model.initial.copy(),
+                model.final.copy(),
                 counts,
                 totals,
             )

@@ -125,7 +125,7 @@ def learn_transducer(
             a2 * size + b1,
         )
     else:
-        inverse, rows = np.linalg.pinv(projected), b1
+        inverse, rows = np.ascontiguousarray(np.linalg.pinv(projected)), b1
     codes, places = np.unique(a2 * size + b2, return_inverse=True)
     operators = np.zeros((len(codes), n_states, n_states))
     scale = np.where(seen > 0, 1.0 / np.where(seen > 0, seen, 1.0), 0.0)
