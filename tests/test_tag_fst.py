@@ -16,6 +16,7 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.fst.bridge import from_openfst, to_openfst
 from sigmastar.fst.lazy import LazyTransducer
 from sigmastar.fst.ntype import n_type
+from sigmastar.fst.sequential import SequentialTransducer
 from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.hmm_tagger import decode_classes
 
@@ -196,3 +197,25 @@ def test_too_many_subsequences_are_refused_with_a_remedy():
     model = random_model(14)
     with pytest.raises(InvalidParameter, match=r"max_length=20.*Lower it"):
         all_subsequences(model, 20)
+
+
+def test_a_memory_that_grew_knows_its_states():
+    model = random_model(15, order=2)
+    codes, starts = random_sentences(np.random.default_rng(9), model.n_classes, 200)
+    grown, plain = LazyTransducer(model), LazyTransducer(model)
+    for machine in (grown, plain):
+        machine.run_aligned(codes[: starts[100]], starts[:101])
+    grown._grow(1 << 17)
+    for machine in (grown, plain):
+        machine.run_aligned(codes, starts)
+    assert (grown.n_states, grown.n_arcs) == (plain.n_states, plain.n_arcs)
+
+
+def test_a_machine_that_writes_too_much_is_refused_not_run():
+    pool = (np.zeros(1000, np.int32), np.array([0, 1000]))
+    zero = np.zeros((1, 1), np.int32)
+    machine = SequentialTransducer(zero, zero + 2, np.zeros(1, np.int32), pool, ["a"], ["x"])
+    with pytest.raises(InvalidData, match="not in the domain"):
+        machine.run_aligned(np.zeros(3, np.int32), np.array([0, 3]))
+    output, _ = machine.run(np.zeros(3, np.int32), np.array([0, 3]))
+    assert len(output) == 3000

@@ -192,6 +192,15 @@ def test_unequal_lengths_are_named():
         HMMTagger().fit([["a"], ["b"]], [["X"], ["X", "Y"]])
 
 
+def test_words_must_be_strings(tagger):
+    with pytest.raises(InvalidData, match="words must be strings; got 1"):
+        tagger.predict([["the", 1]])
+
+
+def test_no_sentences_give_no_answers(tagger):
+    assert tagger.predict([]) == tagger.confidence([]) == tagger.predict_proba([]) == []
+
+
 def test_a_string_is_not_a_sentence(tagger):
     with pytest.raises(InvalidData, match="Split it"):
         tagger.predict(["the dog"])
@@ -284,3 +293,27 @@ def test_words_that_only_other_parts_of_a_corpus_have_stay_unknown():
     tagger = HMMTagger(1).fit(whole[:1])
     assert "c" not in tagger.vocabulary_.forms
     assert Lexicon.from_tagged(whole[:1]).words == ("a", "b")
+
+
+def test_a_baum_welch_step_takes_the_expected_frequencies():
+    sentences, tags = corpus(30)
+    pairs = ss.PairCorpus.from_pairs(zip(sentences, tags, strict=True))
+    lexicon = Lexicon.from_tagged(pairs)
+    options = {"classes": "sets", "tol": 0.0}
+    before = HMMTagger(1, max_iter=1, **options).fit(sentences, lexicon=lexicon)
+    after = HMMTagger(1, max_iter=2, **options).fit(sentences, lexicon=lexicon)
+    model = before.model_
+    codes, starts = before.to_classes(sentences)
+    moves = np.zeros((1, model.n_tags + 1, model.n_tags + 1))
+    members = np.zeros(len(model.candidates))
+    offsets, candidates, scores, rows, context = model_arrays(model)
+    classes = (offsets, candidates, scores.astype(float), rows, context.astype(float))
+    chances = model.bigram.astype(float), model.trigram.astype(float)
+    expected_counts(codes, starts, classes, *chances, moves, members)
+    total = np.bincount(candidates, members, model.n_tags)[candidates]
+    seen = members > 1e-6
+    expected = np.log(members[seen] / total[seen])
+    assert np.allclose(after.model_.scores[seen] / SCORE_UNIT, expected, atol=1e-3)
+    often = moves[0] > 1e-6
+    shares = moves[0] / np.maximum(moves[0].sum(axis=1, keepdims=True), 1e-300)
+    assert np.allclose(after.model_.bigram[often] / SCORE_UNIT, np.log(shares[often]), atol=1e-3)

@@ -36,10 +36,22 @@ def write_output(number: Any, n_outputs: Any, pool: Any, output: Any, place: Any
 
 
 @kernel
+def string_length(number: Any, n_outputs: Any, pool: Any) -> Any:
+    """Return how many symbols an output string has."""
+    if number <= n_outputs:
+        return 1 if number > 0 else 0
+    offsets = pool[1]
+    return offsets[number - n_outputs] - offsets[number - 1 - n_outputs]
+
+
+@kernel
 def run_one(
     codes: Any, start: Any, table: Any, final: Any, n_outputs: Any, pool: Any, output: Any
 ) -> Any:
-    """Run one sequence; return the number of symbols written, or -1 minus the place that failed."""
+    """Run one sequence; return the number of symbols written, or -1 minus the place that failed.
+
+    A machine that would write more than the output holds fails, too: its file may be hostile.
+    """
     state = np.int64(start)
     place = 0
     for i in range(len(codes)):
@@ -49,14 +61,17 @@ def run_one(
         number = packed & 0xFFFFFFFF
         state = packed >> 32
         if number != 0:
-            if number <= n_outputs:
+            if number <= n_outputs and place < len(output):
                 output[place] = number - 1
                 place += 1
             else:
+                if place + string_length(number, n_outputs, pool) > len(output):
+                    return -1 - i
                 place = write_output(number, n_outputs, pool, output, place)
-    if final[state] < 0:
+    last = final[state]
+    if last < 0 or place + string_length(last, n_outputs, pool) > len(output):
         return -1 - len(codes)
-    return write_output(final[state], n_outputs, pool, output, place)
+    return write_output(last, n_outputs, pool, output, place)
 
 
 @parallel_kernel

@@ -34,7 +34,7 @@ def build_word_table(blob: Any, offsets: Any, slots: Any, hashes: Any) -> None:
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = word
-        hashes[slot] = h >> 31
+        hashes[slot] = h >> 32
 
 
 @kernel
@@ -44,7 +44,7 @@ def find_word(data: Any, begin: Any, end: Any, table: Any) -> Any:
     mask = len(slots) - 1
     h = hash_word(data, begin, end)
     slot = h & mask
-    tail = np.int32(h >> 31)
+    tail = np.int32(h >> 32)
     while slots[slot] >= 0:
         if hashes[slot] == tail:
             word = slots[slot]

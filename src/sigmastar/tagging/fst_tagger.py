@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
@@ -109,6 +110,7 @@ class FSTTagger:
         check("max_length", max_length, AnyOf(Integer(1), Nothing()))
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64))
+        check_is_fitted(tagger, "model_")
         model = tagger.model_
         codes = starts = None
         if corpus is not None:

@@ -282,7 +282,7 @@ class HMMTagger(BaseEstimator):
         owner = np.repeat(np.arange(len(codes)), counts)
         item = np.repeat(model.offsets[codes] - places, counts) + np.arange(len(owner))
         chosen = model.candidates[item] == tags[owner]
-        return np.split(chances[chosen], starts[1:-1])
+        return np.split(chances[chosen], starts[1:-1]) if len(starts) > 1 else []
 
     def predict_proba(self, X: Sentences) -> list[list[dict[str, float]]]:
         """Return, for each word, the probabilities of its candidate tags given the sentence."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.kernels.words import build_word_table, find_words
 
@@ -20,9 +20,13 @@ Bytes = NDArray[np.uint8]
 _KNOWN_POINTS = 0x3000
 
 
-def join_words(words: Iterable[str]) -> tuple[Bytes, IndexArray]:
+def join_words(words: Sequence[str]) -> tuple[Bytes, IndexArray]:
     """Encode words into one buffer of UTF-8 and the offsets of its parts."""
-    parts = [word.encode("utf-8", "surrogateescape") for word in words]
+    try:
+        parts = [word.encode("utf-8", "surrogateescape") for word in words]
+    except AttributeError:
+        strange = next(word for word in words if not isinstance(word, str))
+        raise InvalidData(f"words must be strings; got {strange!r}.") from None
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
     return np.frombuffer(b"".join(parts) or b"\0", np.uint8), offsets
