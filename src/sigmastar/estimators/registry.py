@@ -64,7 +64,7 @@ METHODS: Mapping[str, Method] = {
         "baum_welch",
         "SeparableBaumWelch",
         "Baum-Welch from a separable PFA",
-        {**_EM, "restart_iter": 20, "patience": 12},
+        {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12},
     ),
     "gibbs": Method("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
     "auto": Method("auto", "AutoWFA", "the best within a time budget"),

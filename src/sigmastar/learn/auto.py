@@ -37,7 +37,15 @@ from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
-__all__ = ["Starter", "learn_auto", "refit"]
+__all__ = [
+    "LAYOUT",
+    "Starter",
+    "gibbs_from",
+    "given_start",
+    "hold_out_part",
+    "learn_auto",
+    "refit",
+]
 
 Starter = Callable[[Corpus], WFA | HMM]
 
@@ -46,6 +54,7 @@ GROWING = 0.62  # shares of the budget that have passed when each phase ends
 SAMPLING = 0.8
 REFIT_STEPS = 6
 COMPONENTS = 6
+LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
 BEHIND, FAR_BEHIND = 0.02, 1.0
@@ -186,8 +195,8 @@ class _Search:
         self.tracks = [Track("hmm", seed), Track("pfa", seed)]
         self._busy: set[int] = set()
         self._lock = threading.Lock()
-        self.forest = Forest(train, n_states=64)
-        self.held_forest = Forest(held, n_states=64)
+        self.forest = Forest(train, n_states=LAYOUT)
+        self.held_forest = Forest(held, n_states=LAYOUT)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
@@ -335,7 +344,7 @@ class _Search:
         trainable = [c for c in chosen if c.family is not None]
         steps = 0
         if trainable:
-            forest = Forest(corpus, n_states=max(c.model.n_states for c in trainable))
+            forest = Forest(corpus, n_states=LAYOUT)
             states = [c.parameters for c in trainable]
             while steps < REFIT_STEPS:
                 started = time.monotonic()

@@ -11,7 +11,14 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.inference.counts import Forest
-from sigmastar.learn.auto import Starter, gibbs_from, given_start, hold_out_part, refit
+from sigmastar.learn.auto import (
+    LAYOUT,
+    Starter,
+    gibbs_from,
+    given_start,
+    hold_out_part,
+    refit,
+)
 from sigmastar.learn.blocks.growth import family_named, replay_track
 from sigmastar.models.algebra import mixture
 from sigmastar.models.hmm import HMM
@@ -44,8 +51,8 @@ def replay_recipe(
     try:
         seed, steps, components = (recipe[key] for key in ("seed", "refit", "components"))
         train, _ = hold_out_part(corpus, seed)
-        forest = Forest(train, n_states=64)
-        whole = Forest(corpus, n_states=64)
+        forest = Forest(train, n_states=LAYOUT)
+        whole = Forest(corpus, n_states=LAYOUT)
         models: list[WFA | HMM] = []
         with stage("replaying", len(components)) as bar:
             for part in components:
