@@ -11,7 +11,8 @@ from sigmastar.learn.kneser_ney import discounts
 def text(n_sequences=30, seed=0, symbols="abc"):
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(len(symbols)))
-    return ["".join(rng.choice(list(symbols), rng.integers(0, 12), p=weights)) for _ in range(n_sequences)]
+    lengths = rng.integers(0, 12, n_sequences)
+    return ["".join(rng.choice(list(symbols), length, p=weights)) for length in lengths]
 
 
 @pytest.mark.parametrize("ends", [True, False])

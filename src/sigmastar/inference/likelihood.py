@@ -9,25 +9,25 @@ are cut from running text, their ends say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, check
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.inference.counts import thread_count
 from sigmastar.inference.readout import Readout, readable
 from sigmastar.inference.scoring import FLOOR
-from sigmastar.inference.tree import PrefixTree, batches
-from sigmastar.kernels.likelihood import node_likelihoods, spread_nodes
+from sigmastar.inference.tree import PrefixTree, batches, is_long
+from sigmastar.kernels.blas import one_blas_thread
+from sigmastar.kernels.likelihood import node_likelihoods, sequence_likelihoods, spread_nodes
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
 __all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods", "positions_after"]
-
-Predictor = Callable[[Corpus], FloatArray]
 
 
 def next_likelihoods(
@@ -57,18 +57,39 @@ def next_likelihoods(
     if not ends:
         readout = Readout(np.ascontiguousarray(readout.weights[:, :-1]))
     result = np.empty(corpus.n_symbols)
-    for first, run in batches(corpus, automaton.n_states):
-        tree = PrefixTree.grow(run)
-        alpha, _ = tree.forward(automaton)
-        at_node = np.ones(tree.n_nodes)
-        children, starts = readout.children(tree)
-        for block, weights in readout.blocks(alpha):
-            node_likelihoods(weights, block, children, starts, tree.symbol, least, at_node)
+
+    def fill(batch: tuple[int, Corpus]) -> None:
+        first, run = batch
         begin = int(corpus.offsets[first])
-        spread_nodes(
-            tree.parent, tree.ends, run.offsets, at_node, result[begin : begin + run.n_symbols]
-        )
+        _fill(automaton, readout, run, least, result[begin : begin + run.n_symbols])
+
+    parts = list(batches(corpus, automaton.n_states))
+    with one_blas_thread(), ThreadPoolExecutor(thread_count(None)) as pool:
+        list(pool.map(fill, parts))
     return result
+
+
+def _fill(
+    automaton: WFA, readout: Readout, run: Corpus, floor: float, likelihood: FloatArray
+) -> None:
+    """Write the likelihoods of one batch."""
+    if is_long(run, automaton.n_states):
+        sequence_likelihoods(
+            run.codes(0),
+            automaton.transitions,
+            automaton.initial,
+            readout.weights,
+            floor,
+            likelihood,
+        )
+        return
+    tree = PrefixTree.grow(run)
+    alpha, _ = tree.forward(automaton)
+    at_node = np.ones(tree.n_nodes)
+    children, starts = readout.children(tree)
+    for block, weights in readout.blocks(alpha):
+        node_likelihoods(weights, block, children, starts, tree.symbol, floor, at_node)
+    spread_nodes(tree.parent, tree.ends, run.offsets, at_node, likelihood)
 
 
 def mean_next_likelihood(
@@ -116,11 +137,11 @@ def bits_per_symbol(
     return float(-logs.mean())
 
 
-def positions_after(corpus: Corpus, skip: int) -> np.ndarray:
+def positions_after(corpus: Corpus, skip: int) -> BoolArray:
     """Mark the symbols of a corpus that are not among the first ``skip`` of their sequence."""
     check("skip", skip, Integer(0))
     place = np.arange(corpus.n_symbols) - np.repeat(corpus.offsets[:-1], corpus.lengths)
-    counted: np.ndarray = place >= skip
+    counted: BoolArray = place >= skip
     if not counted.any():
         raise InvalidData(
             f"X must hold a sequence of more than {skip} symbols, those that are skipped; the "

@@ -56,7 +56,7 @@ def continue_row(
     context: SymbolArray,
     bits: int,
     order_starts: IndexArray,
-    contexts: tuple,
+    contexts: tuple[np.ndarray, ...],
     row: FloatArray,
 ) -> None:
     """Turn a row of the lowest distribution into P(· | context), in place.
@@ -82,7 +82,7 @@ def position_likelihood(
     begin: int,
     bits: int,
     order_starts: IndexArray,
-    contexts: tuple,
+    contexts: tuple[np.ndarray, ...],
     lowest: float,
 ) -> float:
     """Return P(symbol at a position | what precedes it from ``begin`` on)."""
@@ -106,7 +106,7 @@ def text_likelihoods(
     offsets: IndexArray,
     bits: int,
     order_starts: IndexArray,
-    contexts: tuple,
+    contexts: tuple[np.ndarray, ...],
     lowest: float,
     likelihood: FloatArray,
 ) -> None:

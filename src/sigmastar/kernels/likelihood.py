@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
-from sigmastar.kernels.readout import clip_row
+import numpy as np
 
-__all__ = ["node_likelihoods", "spread_nodes"]
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.forward import advance, rescale
+from sigmastar.kernels.jit import kernel
+from sigmastar.kernels.readout import advance_readout, clip_row
+
+__all__ = ["node_likelihoods", "sequence_likelihoods", "spread_nodes"]
 
 
 @kernel
@@ -46,3 +49,25 @@ def spread_nodes(
         for position in range(offsets[i + 1] - 1, offsets[i] - 1, -1):
             along[position] = at_node[node]
             node = parent[node]
+
+
+@kernel
+def sequence_likelihoods(
+    codes: SymbolArray,
+    transitions: FloatArray,
+    initial: FloatArray,
+    readout: FloatArray,
+    floor: float,
+    likelihood: FloatArray,
+) -> None:
+    """Write the likelihood of every symbol of one sequence, in constant memory."""
+    vector = initial.copy()
+    other = np.empty_like(vector)
+    row = np.empty(readout.shape[1])
+    for position in range(len(codes)):
+        advance_readout(vector, readout, row)
+        clip_row(row, floor)
+        likelihood[position] = row[codes[position]]
+        advance(vector, transitions[codes[position]], other)
+        rescale(other)
+        vector[:] = other

@@ -65,9 +65,9 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
         longer = raw[0]
         for k in range(order, 0, -1):
             grams, counts = _of_length(*raw, k, bits)
-            table = (
-                (grams, counts) if k == order else _by_neighbours(longer, grams, counts, bits, begin)
-            )
+            table = (grams, counts)
+            if k < order:
+                table = _by_neighbours(longer, grams, counts, bits, begin)
             longer = grams
             parts.append(_order(*table, k, bits, begin))
             progress.advance()

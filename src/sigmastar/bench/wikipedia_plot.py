@@ -1,0 +1,58 @@
+"""Figures of the Wikipedia benchmark: likelihood by number of states, n-grams as level lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sigmastar.bench.wikipedia import ChunkResult
+from sigmastar.core.errors import MissingExtra
+
+__all__ = ["draw_figures", "require_matplotlib"]
+
+_LOOKS = {"spectral": "o--", "separable": "s:", "em": "^-", "em-separable": "D-"}
+
+
+def require_matplotlib() -> Any:
+    """Return matplotlib's figure class, or say how to install it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot", "drawing figures") from None
+    return Figure
+
+
+def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:
+    """Draw one panel for each number of training chunks and save them to a file."""
+    figure_class = require_matplotlib()
+    sets = sorted({result.chunks for result in results})
+    figure = figure_class(figsize=(7.0 * len(sets), 5.0), layout="constrained")
+    for panel, chunks in zip(figure.subplots(1, len(sets), squeeze=False)[0], sets, strict=True):
+        here = [result for result in results if result.chunks == chunks]
+        curves = {(result.method, result.basis) for result in here if result.method in _LOOKS}
+        for method, basis in sorted(curves, key=str):
+            points = sorted(
+                (r.size, r.likelihood) for r in here if (r.method, r.basis) == (method, basis)
+            )
+            label = method if basis is None else f"{method}, basis {basis}"
+            panel.plot(*zip(*points, strict=True), _LOOKS[method], label=label)
+        for result in here:
+            if result.method == "kneser-ney":
+                panel.axhline(result.likelihood, color="0.7", linewidth=0.8)
+                panel.annotate(
+                    f"Kneser–Ney {result.size}",
+                    (1.0, result.likelihood),
+                    xycoords=("axes fraction", "data"),
+                    fontsize=7,
+                    ha="right",
+                    va="bottom",
+                )
+        panel.set(
+            title=f"{chunks:,} training chunks",
+            xlabel="states",
+            ylabel="mean likelihood of the next character",
+        )
+        if curves:
+            panel.legend(fontsize=7)
+    figure.savefig(path)
