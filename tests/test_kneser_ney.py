@@ -89,3 +89,19 @@ def test_an_order_beyond_64_bits_is_refused_with_the_most_there_is():
 def test_likeliest_continuation_may_be_the_end():
     est = ss.KneserNey(3).fit(["ab"] * 20)
     assert est.predict_next(["ab"])[0][0][0] is ss.END
+
+
+def test_samples_follow_the_model():
+    est = ss.KneserNey(2).fit(text())
+    drawn = ["".join(s) for s in est.sample(4000, random_state=0)]
+    for string in ["", "a", "cb"]:
+        expected = float(np.exp(est.log_proba([string])[0]))
+        error = np.sqrt(expected * (1 - expected) / len(drawn))
+        assert abs(drawn.count(string) / len(drawn) - expected) < 4 * error
+
+
+def test_running_text_is_drawn_to_a_length():
+    est = ss.KneserNey(2, ends=False).fit(["abab" * 5])
+    assert [len(s) for s in est.sample(2, length=7, random_state=0)] == [7, 7]
+    with pytest.raises(ss.errors.InvalidParameter, match="length must be given"):
+        est.sample(1)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import (
     AnyOf,
     Choice,
@@ -139,15 +140,38 @@ class KneserNey(RuledEstimator):
 
     def next_distribution(self, X: Sequences) -> FloatArray:
         """Return the probabilities of what follows each sequence: symbols, then the end if any."""
-        return self.model_.distributions(self._encoded(X))
+        return self._rows(self._encoded(X))
 
-    def predict_next(self, X: Sequences, k: int = 1) -> list[list[tuple[Symbol, float]]]:
+    def _rows(self, corpus: Corpus) -> FloatArray:
+        return self.model_.distributions(corpus)
+
+    def predict_next(
+        self, X: Sequences, k: int = 1, *, lengths: ArrayLike | None = None
+    ) -> list[list[tuple[Symbol, float]]]:
         """Return the k likeliest continuations of each sequence, with probabilities."""
         check("k", k, Integer(1))
+        rows = self._rows(self._encoded(X, lengths))
         names: list[Symbol] = [*self.alphabet_.symbols, END]
-        rows = self.next_distribution(X)
         best = np.argsort(-rows, axis=1, kind="stable")[:, :k]
         return [
             [(names[column], float(row[column])) for column in columns]
             for row, columns in zip(rows, best, strict=True)
         ]
+
+    def sample(
+        self, n: int = 1, *, length: int | None = None, random_state: RandomState = None
+    ) -> list[list[Symbol]]:
+        """Draw sequences, up to their ends or to ``length`` symbols, whichever comes first.
+
+        Without ends to draw (``ends=False``) a length must be given.
+        """
+        check_is_fitted(self, "model_")
+        check("n", n, Integer(0))
+        check("length", length, AnyOf(Integer(0), Nothing()))
+        if length is None and not self.model_.ends:
+            raise InvalidParameter(
+                "length must be given to sample from a model without ends; got None."
+            )
+        rng = as_generator(random_state)
+        drawn = [self.model_.draw(rng, length) for _ in range(n)]
+        return [self.alphabet_.decode(codes) for codes in drawn]

@@ -143,9 +143,31 @@ class NgramModel:
             )
         return rows
 
+    def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:
+        """Draw one sequence of codes, up to its end or to a length."""
+        drawn = [self.width]  # the begin mark
+        while length is None or len(drawn) <= length:
+            row = np.full(self.width, 1.0 / self.width)
+            context = np.array(drawn[-self.order :], dtype=np.int32)
+            continue_row(context, self.bits, self.order_starts, self._contexts, row)
+            code = min(int(np.searchsorted(np.cumsum(row), rng.random())), self.width - 1)
+            if code == self.n_symbols:
+                break
+            drawn.append(code)
+        return np.array(drawn[1:], dtype=np.int32)
+
     @property
     def _contexts(self) -> tuple[Any, ...]:
         return self.codes, self.backoff, self.starts, self.symbols, self.shares
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NgramModel):
+            return NotImplemented
+        return (self.alphabet, self.ends) == (other.alphabet, other.ends) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"NgramModel(order={self.order}, n_symbols={self.n_symbols}, n_grams={self.n_grams})"
