@@ -6,6 +6,7 @@ import pytest
 import sigmastar as ss
 from oracles import all_strings, paths, random_hmm, random_pfa, random_wfa
 from sigmastar.inference import tree
+from sigmastar.learn.smoothing import spread_pfa
 
 STRINGS = [*all_strings("ab", 4), "ab", "abbabab"]
 
@@ -70,3 +71,12 @@ def test_an_impossible_symbol_costs_infinitely_many_bits_unless_there_is_a_floor
 def test_skipping_everything_is_refused():
     with pytest.raises(ss.errors.InvalidData, match="Lower skip"):
         ss.mean_next_likelihood(random_pfa(1), ["ab"], skip=2)
+
+
+def test_a_spread_start_keeps_every_arc_possible():
+    model = ss.PFA([1.0, 0.0], [[[0.5, 0.0], [0.0, 0.0]]], [0.5, 1.0], ss.Alphabet("a"))
+    start = spread_pfa(model, 0.5, np.array([0.75, 0.25]))
+    assert (start.transitions > 0).all()
+    np.testing.assert_allclose(start.initial, [0.75, 0.25])
+    np.testing.assert_allclose(start.transitions[0, 1], [0.1875, 0.1875])
+    np.testing.assert_allclose(start.final, [0.375, 0.625])

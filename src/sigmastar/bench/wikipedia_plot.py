@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from sigmastar.bench.wikipedia import ChunkResult
@@ -32,9 +33,11 @@ def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:
         here = [result for result in results if result.chunks == chunks]
         curves = {(result.method, result.basis) for result in here if result.method in _LOOKS}
         for method, basis in sorted(curves, key=str):
-            points = sorted(
-                (r.size, r.likelihood) for r in here if (r.method, r.basis) == (method, basis)
-            )
+            mine = [r for r in here if (r.method, r.basis) == (method, basis)]
+            points = [
+                (size, mean(r.likelihood for r in mine if r.size == size))
+                for size in sorted({r.size for r in mine})
+            ]
             label = method if basis is None else f"{method}, basis {basis}"
             panel.plot(*zip(*points, strict=True), _LOOKS[method], label=label)
         for result in here:

@@ -51,6 +51,9 @@ def wikipedia(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the figures to a .png, .svg or .pdf.")
     ] = None,
+    em_seeds: Annotated[
+        int, typer.Option("--em-seeds", min=1, help="Run EM from random starts so many times.")
+    ] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same chunks and starts.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,7 +88,7 @@ def wikipedia(
             bases=_integers("--basis", basis or _BASES[name]),
             em_bases=_integers("--em-basis", em_basis),
             orders=_integers("--orders", orders),
-            seed=seed,
+            seeds=range(seed, seed + em_seeds),
         ):
             results.append(result)
             if output is not None:
