@@ -13,6 +13,7 @@ from sigmastar.core.errors import MissingExtra
 __all__ = ["draw_figures", "require_matplotlib"]
 
 _LOOKS = {"spectral": "o--", "separable": "s:", "em": "^-", "em-separable": "D-"}
+_GAP = 0.01  # between labels
 
 
 def require_matplotlib() -> Any:
@@ -40,17 +41,7 @@ def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:
             ]
             label = method if basis is None else f"{method}, basis {basis}"
             panel.plot(*zip(*points, strict=True), _LOOKS[method], label=label)
-        for result in here:
-            if result.method == "kneser-ney":
-                panel.axhline(result.likelihood, color="0.7", linewidth=0.8)
-                panel.annotate(
-                    f"Kneser–Ney {result.size}",
-                    (1.0, result.likelihood),
-                    xycoords=("axes fraction", "data"),
-                    fontsize=7,
-                    ha="right",
-                    va="bottom",
-                )
+        _levels(panel, [(r.size, r.likelihood) for r in here if r.method == "kneser-ney"])
         panel.set(
             title=f"{chunks:,} training chunks",
             xlabel="states",
@@ -59,3 +50,21 @@ def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:
         if curves:
             panel.legend(fontsize=7)
     figure.savefig(path)
+
+
+def _levels(panel: Any, orders: list[tuple[int, float]]) -> None:
+    """Draw a line for each order of n-grams; label those that are apart from the last one."""
+    above = float("inf")
+    for order, likelihood in sorted(orders, key=lambda pair: -pair[1]):
+        panel.axhline(likelihood, color="0.7", linewidth=0.8)
+        if above - likelihood < _GAP:
+            continue
+        above = likelihood
+        panel.annotate(
+            f"Kneser–Ney {order}",
+            (1.0, likelihood),
+            xycoords=("axes fraction", "data"),
+            fontsize=7,
+            ha="right",
+            va="bottom",
+        )
