@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sigmastar.cli.common import BenchDataOption
 from sigmastar.cli.output import JsonOption, emit_json, show_table
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ _BASES = {"small": "100,300", "medium": "100,300"}
 
 
 def wikipedia(
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Directory with the data; default as for other benchmarks."),
-    ] = None,
+    data: BenchDataOption = None,
     chunks: Annotated[
         str,
         typer.Option("--chunks", help="small (500 training chunks), medium (50,000) or both."),
