@@ -35,11 +35,15 @@ _EXPORTS = {
     "SequentialTransducer": "sigmastar.fst.sequential",
     "learn_rules": "sigmastar.tagging.brill",
     "held_out_tags": "sigmastar.tagging.brill",
+    "KneserNey": "sigmastar.estimators.kneser_ney",
     "END": "sigmastar.inference",
     "likeliest_strings": "sigmastar.inference",
+    "bits_per_symbol": "sigmastar.inference",
     "log_prefix_proba": "sigmastar.inference",
     "log_proba": "sigmastar.inference",
+    "mean_next_likelihood": "sigmastar.inference",
     "next_distribution": "sigmastar.inference",
+    "next_likelihoods": "sigmastar.inference",
     "posterior": "sigmastar.inference",
     "predict_next": "sigmastar.inference",
     "sample": "sigmastar.inference",
@@ -98,6 +102,7 @@ if TYPE_CHECKING:
     from sigmastar.estimators.continuous_features import CentroidFeatures as CentroidFeatures
     from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.estimators.kneser_ney import KneserNey as KneserNey
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
@@ -109,10 +114,13 @@ if TYPE_CHECKING:
     from sigmastar.fst.rules import RuleSet as RuleSet
     from sigmastar.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.inference import END as END
+    from sigmastar.inference import bits_per_symbol as bits_per_symbol
     from sigmastar.inference import likeliest_strings as likeliest_strings
     from sigmastar.inference import log_prefix_proba as log_prefix_proba
     from sigmastar.inference import log_proba as log_proba
+    from sigmastar.inference import mean_next_likelihood as mean_next_likelihood
     from sigmastar.inference import next_distribution as next_distribution
+    from sigmastar.inference import next_likelihoods as next_likelihoods
     from sigmastar.inference import posterior as posterior
     from sigmastar.inference import predict_next as predict_next
     from sigmastar.inference import sample as sample

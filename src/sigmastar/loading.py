@@ -22,6 +22,7 @@ KINDS = {
     "Transducer": ("sigmastar.models.transducer", "Transducer"),
     "ParametricTransducer": ("sigmastar.models.transducer_parametric", "ParametricTransducer"),
     "Transliterator": ("sigmastar.transduction.model", "TransliterationModel"),
+    "Ngram": ("sigmastar.models.ngram", "NgramModel"),
 }
 
 

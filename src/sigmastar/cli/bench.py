@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sigmastar.cli import bench_automata, bench_taggers, bench_transducers
+from sigmastar.cli import bench_automata, bench_taggers, bench_transducers, bench_wikipedia
 
 __all__ = ["app"]
 
@@ -19,3 +19,4 @@ app.command()(bench_taggers.tagging)
 app.command("wall-following")(bench_taggers.wall_following)
 app.command()(bench_transducers.transliteration)
 app.command("transducer-synthetic")(bench_transducers.transducer_synthetic)
+app.command()(bench_wikipedia.wikipedia)

@@ -3,6 +3,11 @@
 Scoring and prediction pass over the prefix tree of the sequences, so common prefixes cost once.
 """
 
+from sigmastar.inference.likelihood import (
+    bits_per_symbol,
+    mean_next_likelihood,
+    next_likelihoods,
+)
 from sigmastar.inference.nextsymbol import (
     END,
     next_distribution,
@@ -20,10 +25,13 @@ __all__ = [
     "END",
     "Decoded",
     "PrefixTree",
+    "bits_per_symbol",
     "likeliest_strings",
     "log_prefix_proba",
     "log_proba",
+    "mean_next_likelihood",
     "next_distribution",
+    "next_likelihoods",
     "next_symbol_errors",
     "posterior",
     "predict_next",

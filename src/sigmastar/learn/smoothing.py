@@ -9,7 +9,7 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 
-__all__ = ["background_of", "smooth_hmm", "smooth_pfa"]
+__all__ = ["background_of", "smooth_hmm", "smooth_pfa", "spread_pfa"]
 
 
 def smooth_pfa(model: PFA, share: float, background: FloatArray) -> PFA:
@@ -25,6 +25,21 @@ def smooth_pfa(model: PFA, share: float, background: FloatArray) -> PFA:
     return PFA.normalized(
         model.initial,
         (1 - share) * model.transitions + share * extra,
+        (1 - share) * model.final + share * background[-1],
+        model.alphabet,
+    )
+
+
+def spread_pfa(model: PFA, share: float, background: FloatArray) -> PFA:
+    """Let every state act with some probability as a memoryless source and move anywhere.
+
+    Unlike after :func:`smooth_pfa` no arc is impossible, whatever the initial probabilities: a
+    start from which likelihood methods can reach every model of the size.
+    """
+    n = model.n_states
+    return PFA.normalized(
+        (1 - share) * model.initial + share / n,
+        (1 - share) * model.transitions + share * background[:-1, None, None] / n,
         (1 - share) * model.final + share * background[-1],
         model.alphabet,
     )

@@ -1,0 +1,120 @@
+"""Look-ups in the tables of an interpolated n-gram model.
+
+Contexts are 64-bit codes as in :mod:`sigmastar.kernels.ngrams`, sorted within each order; order k
+has the contexts of k - 1 symbols. A context has one back-off weight γ and a run of (symbol, share)
+pairs, sorted by symbol: P_k(σ | h) = share(h, σ) + γ(h) P_{k-1}(σ | h without its first symbol).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["continue_row", "text_likelihoods"]
+
+
+@kernel
+def find_code(codes: np.ndarray, code: np.uint64, first: int, last: int) -> int:
+    """Return the place of a code in a sorted range, or -1."""
+    end = last
+    while first < last:
+        middle = (first + last) >> 1
+        if codes[middle] < code:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < end and codes[first] == code else -1
+
+
+@kernel
+def find_symbol(symbols: SymbolArray, symbol: int, first: int, last: int) -> int:
+    """Return the place of a symbol in a sorted range, or -1."""
+    end = last
+    while first < last:
+        middle = (first + last) >> 1
+        if symbols[middle] < symbol:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < end and symbols[first] == symbol else -1
+
+
+@kernel
+def context_code(text: SymbolArray, position: int, length: int, bits: int) -> np.uint64:
+    """Return the code of the ``length`` symbols before a position."""
+    code = np.uint64(0)
+    for i in range(length):
+        shift = np.uint64(64 - bits * (i + 1))
+        code |= np.uint64(text[position - length + i] + 1) << shift
+    return code
+
+
+@kernel
+def continue_row(
+    context: SymbolArray,
+    bits: int,
+    order_starts: IndexArray,
+    contexts: tuple[np.ndarray, ...],
+    row: FloatArray,
+) -> None:
+    """Turn a row of the lowest distribution into P(· | context), in place.
+
+    ``contexts`` holds codes, back-off weights and starts of the contexts, then symbols and shares.
+    """
+    codes, backoff, starts, symbols, shares = contexts
+    for length in range(min(len(order_starts) - 1, len(context) + 1)):
+        code = context_code(context, len(context), length, bits)
+        place = find_code(codes, code, order_starts[length], order_starts[length + 1])
+        if place < 0:
+            return
+        for j in range(len(row)):
+            row[j] *= backoff[place]
+        for i in range(starts[place], starts[place + 1]):
+            row[symbols[i]] += shares[i]
+
+
+@kernel
+def position_likelihood(
+    text: SymbolArray,
+    position: int,
+    begin: int,
+    bits: int,
+    order_starts: IndexArray,
+    contexts: tuple[np.ndarray, ...],
+    lowest: float,
+) -> float:
+    """Return P(symbol at a position | what precedes it from ``begin`` on)."""
+    codes, backoff, starts, symbols, shares = contexts
+    likelihood = lowest
+    for length in range(min(len(order_starts) - 1, position - begin + 1)):
+        code = context_code(text, position, length, bits)
+        place = find_code(codes, code, order_starts[length], order_starts[length + 1])
+        if place < 0:
+            break  # a context that was never met has no longer ones that were
+        likelihood *= backoff[place]
+        gram = find_symbol(symbols, text[position], starts[place], starts[place + 1])
+        if gram >= 0:
+            likelihood += shares[gram]
+    return likelihood
+
+
+@kernel
+def text_likelihoods(
+    text: SymbolArray,
+    offsets: IndexArray,
+    bits: int,
+    order_starts: IndexArray,
+    contexts: tuple[np.ndarray, ...],
+    lowest: float,
+    likelihood: FloatArray,
+) -> None:
+    """Write the likelihood of every symbol but the first of each sequence, which is one."""
+    for i in range(len(offsets) - 1):
+        begin = offsets[i]
+        likelihood[begin] = 1.0
+        for position in range(begin + 1, offsets[i + 1]):
+            likelihood[position] = position_likelihood(
+                text, position, begin, bits, order_starts, contexts, lowest
+            )

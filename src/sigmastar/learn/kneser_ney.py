@@ -1,0 +1,156 @@
+"""Interpolated modified Kneser–Ney n-grams.
+
+Counts of k-grams are raw at the highest order k = N; below, the count of a k-gram is the number of
+different symbols that precede it (the begin mark counts as one), because a shorter context is asked
+only where the longer one was not enough. K-grams after the begin mark have nothing before them and
+keep their raw counts. With c(hσ) the count, D(1), D(2), D(3+) the discounts of the order,
+
+    P_k(σ | h) = (c(hσ) - D(c(hσ))) / c(h·)  +  (Σ_σ D(c(hσ))) / c(h·) · P_{k-1}(σ | h⁻),
+
+and the uniform distribution below k = 1. Discounts come from n_i, how many k-grams have count i:
+Y = n_1 / (n_1 + 2 n_2) and D(i) = i - (i+1) Y n_{i+1} / n_i.
+
+Source: Chen, Goodman, "An empirical study of smoothing techniques for language modeling" (1999).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.progress import stage
+from sigmastar.core.types import FloatArray, IndexArray, Learned
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.ngrams import run_lengths
+from sigmastar.models.ngram import NgramModel, field_bits, pad
+from sigmastar.moments.counts import CodeArray, count_ngrams
+
+__all__ = ["discounts", "learn_kneser_ney"]
+
+_NO_WEIGHTS = np.empty(0, np.int64)
+_USUAL_DISCOUNTS = np.array([0.0, 0.5, 1.0, 1.5])  # where counts of counts cannot tell
+
+
+def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learned[NgramModel]:
+    """Learn an n-gram model.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Sequences.
+    order : int
+        Length N of the longest n-gram; contexts have N - 1 symbols.
+    ends : bool
+        Whether to predict where sequences end.
+
+    Returns
+    -------
+    Learned[NgramModel]
+        ``info["discounts"]`` has one row (D(1), D(2), D(3+)) for each order, ``info["n_grams"]``
+        the number of n-grams of each.
+    """
+    bits = field_bits(len(corpus.alphabet), ends)
+    if order > 64 // bits:
+        raise InvalidParameter(
+            f"order must be at most {64 // bits} for an alphabet of {len(corpus.alphabet)} symbols "
+            f"(an n-gram is one 64-bit code); got {order}. Lower it, or map rare symbols to one."
+        )
+    with stage("Counting n-grams", order + 1) as progress:
+        counted = count_ngrams(pad(corpus, ends), order)
+        raw = (counted.windows, counted.window_counts)
+        progress.advance()
+        begin = np.uint64(len(corpus.alphabet) + ends + 1) << np.uint64(64 - bits)
+        parts = []
+        longer = raw[0]
+        for k in range(order, 0, -1):
+            grams, counts = _of_length(*raw, k, bits)
+            table = (grams, counts)
+            if k < order:
+                table = _by_neighbours(longer, grams, counts, bits, begin)
+            longer = grams
+            parts.append(_order(*table, k, bits, begin))
+            progress.advance()
+    parts.reverse()
+    sizes = [len(part[0]) for part in parts]
+    model = NgramModel(
+        corpus.alphabet,
+        ends,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([part[0] for part in parts]),
+        np.concatenate([part[1] for part in parts]),
+        np.concatenate([[0], np.cumsum(np.concatenate([part[2] for part in parts]))]),
+        np.concatenate([part[3] for part in parts]),
+        np.concatenate([part[4] for part in parts]),
+    )
+    info = {
+        "discounts": np.stack([part[5][1:] for part in parts]),
+        "n_grams": [len(part[3]) for part in parts],
+    }
+    return Learned(model, info)
+
+
+def discounts(counts: IndexArray) -> FloatArray:
+    """Return the discounts D(0) = 0, D(1), D(2) and D(3+) of one order.
+
+    Where the counts of counts cannot tell (small data), one half of each count up to three.
+    """
+    n = np.bincount(np.minimum(counts, 5), minlength=6).astype(np.float64)
+    if (n[1:5] == 0).any():
+        return _USUAL_DISCOUNTS.copy()
+    y = n[1] / (n[1] + 2 * n[2])
+    found = np.array([0.0, *(i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3))])
+    # D(i) > i would make a share negative, D(i) <= 0 leave nothing to unseen symbols.
+    return found if (found[1:] > 0).all() else _USUAL_DISCOUNTS.copy()
+
+
+def _of_length(
+    windows: CodeArray, counts: IndexArray, k: int, bits: int
+) -> tuple[CodeArray, IndexArray]:
+    """Return the distinct k-grams, sorted, and how often each occurs."""
+    mask = ~np.uint64(0) << np.uint64(64 - bits * k)
+    last = np.uint64((1 << bits) - 1) << np.uint64(64 - bits * k)
+    whole = (windows & last) != 0
+    return _sum_runs(windows[whole] & mask, counts[whole])
+
+
+def _by_neighbours(
+    longer: CodeArray, grams: CodeArray, counts: IndexArray, bits: int, begin: np.uint64
+) -> tuple[CodeArray, IndexArray]:
+    """Count distinct left neighbours instead, but keep raw counts after the begin mark."""
+    without_first = longer << np.uint64(bits)
+    without_first.sort()
+    inner = _sum_runs(without_first, _NO_WEIGHTS)
+    first = np.searchsorted(grams, begin)  # the begin mark has the greatest code
+    return np.concatenate([inner[0], grams[first:]]), np.concatenate([inner[1], counts[first:]])
+
+
+def _order(
+    grams: CodeArray, counts: IndexArray, k: int, bits: int, begin: np.uint64
+) -> tuple[CodeArray, FloatArray, IndexArray, NDArray[np.int32], FloatArray, FloatArray]:
+    """Return contexts, back-off weights, numbers of continuations, symbols, shares, discounts."""
+    if k == 1:  # the begin mark is never predicted
+        inner = grams != begin
+        grams, counts = grams[inner], counts[inner]
+    field = np.uint64((1 << bits) - 1)
+    shift = np.uint64(64 - bits * k)
+    symbols = ((grams >> shift) & field).astype(np.int32) - 1
+    heads = grams & ~(field << shift)
+    first = np.flatnonzero(np.concatenate([[True], heads[1:] != heads[:-1]])[: len(heads)])
+    discount = discounts(counts)
+    taken = discount[np.minimum(counts, 3)]
+    if len(first) == 0:  # nothing was read at all: leave everything to the lower orders
+        nothing = np.empty(0)
+        return heads, nothing, first, symbols, nothing, discount
+    total = np.add.reduceat(counts, first).astype(np.float64)
+    backoff = np.add.reduceat(taken, first) / total
+    size = np.diff(np.append(first, len(heads)))
+    shares = (counts - taken) / np.repeat(total, size)
+    return heads[first], backoff, size, symbols, shares, discount
+
+
+def _sum_runs(codes: CodeArray, weights: IndexArray) -> tuple[CodeArray, IndexArray]:
+    unique = np.empty(len(codes), np.uint64)
+    totals = np.empty(len(codes), np.int64)
+    n_runs = run_lengths(codes, weights, unique, totals)
+    return unique[:n_runs].copy(), totals[:n_runs].copy()

@@ -1,0 +1,230 @@
+"""Interpolated n-gram models: P_k(σ | h) = share(h, σ) + γ(h) P_{k-1}(σ | h⁻).
+
+h⁻ is the context h without its first symbol; below the empty context lies the uniform
+distribution, and a context that was never met leaves all to the shorter one. A sequence is read
+after a begin mark, which no symbol follows back to, and may close with an end mark. Order k holds
+the contexts of k - 1 symbols as sorted 64-bit codes (see :mod:`sigmastar.kernels.ngrams`); the end
+mark is coded after the symbols of the alphabet, the begin mark last.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.kneser_ney import continue_row, text_likelihoods
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+
+__all__ = ["NgramModel"]
+
+
+@dataclass(frozen=True, eq=False)
+class NgramModel:
+    """An interpolated n-gram model.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        What the codes 0, 1, … stand for.
+    ends : bool
+        Whether the end of a sequence is predicted.
+    order_starts : array of int64 (order + 1,)
+        Where the contexts of each order begin, and how many there are.
+    codes : array of uint64
+        Contexts, sorted within each order.
+    backoff : array
+        γ of each context.
+    starts : array of int64
+        Where the continuations of each context begin, and how many there are.
+    symbols : array of int32
+        Continuations, sorted within each context.
+    shares : array
+        share(h, σ) of each continuation.
+    """
+
+    alphabet: Alphabet
+    ends: bool
+    order_starts: IndexArray
+    codes: np.ndarray[Any, np.dtype[np.uint64]]
+    backoff: FloatArray
+    starts: IndexArray
+    symbols: SymbolArray
+    shares: FloatArray
+
+    kind: ClassVar[str] = "Ngram"
+
+    def __post_init__(self) -> None:
+        contexts, grams = len(self.codes), len(self.symbols)
+        inner = np.diff(self.order_starts)
+        fits = (
+            len(self.order_starts) > 1
+            and self.order_starts[0] == 0
+            and self.order_starts[-1] == contexts
+            and (inner >= 0).all()
+            and self.order * self.bits <= 64
+            and len(self.backoff) == contexts
+            and len(self.starts) == contexts + 1
+            and self.starts[0] == 0
+            and self.starts[-1] == grams
+            and (np.diff(self.starts) >= 0).all()
+            and len(self.shares) == grams
+            and (not grams or 0 <= int(self.symbols.min()) <= int(self.symbols.max()) < self.width)
+        )
+        if not fits:
+            raise InvalidModel("the tables of an n-gram model must fit together; these do not.")
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-gram."""
+        return len(self.order_starts) - 1
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols the alphabet has."""
+        return len(self.alphabet)
+
+    @property
+    def n_grams(self) -> int:
+        """How many n-grams of all orders are stored."""
+        return len(self.symbols)
+
+    @property
+    def width(self) -> int:
+        """How many continuations there are: the symbols, and the end if it is predicted."""
+        return self.n_symbols + self.ends
+
+    @property
+    def bits(self) -> int:
+        """How many bits of a code one symbol takes."""
+        return field_bits(self.n_symbols, self.ends)
+
+    def likelihoods(self, corpus: Corpus) -> tuple[FloatArray, FloatArray]:
+        """Return P(symbol | what precedes it) for all symbols, and for the end of each sequence.
+
+        The latter are ones if ends are not predicted. The corpus must have the model's alphabet.
+        """
+        padded = pad(corpus, self.ends)
+        all_of_them = np.empty(padded.n_symbols)
+        text_likelihoods(
+            padded.symbols,
+            padded.offsets,
+            self.bits,
+            self.order_starts,
+            self._contexts,
+            1.0 / self.width,
+            all_of_them,
+        )
+        inside = np.ones(padded.n_symbols, dtype=bool)
+        inside[padded.offsets[:-1]] = False
+        if not self.ends:
+            return all_of_them[inside], np.ones(len(corpus))
+        last = padded.offsets[1:] - 1
+        inside[last] = False
+        return all_of_them[inside], all_of_them[last]
+
+    def distributions(self, corpus: Corpus) -> FloatArray:
+        """Return what may follow each sequence, shape (n_sequences, width), the end last."""
+        padded = pad(corpus, False, self.ends)
+        rows = np.full((len(corpus), self.width), 1.0 / self.width)
+        for index, row in enumerate(rows):
+            continue_row(
+                padded.codes(index)[-self.order :],
+                self.bits,
+                self.order_starts,
+                self._contexts,
+                row,
+            )
+        return rows
+
+    def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:
+        """Draw one sequence of codes, up to its end or to a length."""
+        drawn = [self.width]  # the begin mark
+        while length is None or len(drawn) <= length:
+            row = np.full(self.width, 1.0 / self.width)
+            context = np.array(drawn[-self.order :], dtype=np.int32)
+            continue_row(context, self.bits, self.order_starts, self._contexts, row)
+            code = min(int(np.searchsorted(np.cumsum(row), rng.random())), self.width - 1)
+            if code == self.n_symbols:
+                break
+            drawn.append(code)
+        return np.array(drawn[1:], dtype=np.int32)
+
+    @property
+    def _contexts(self) -> tuple[Any, ...]:
+        return self.codes, self.backoff, self.starts, self.symbols, self.shares
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NgramModel):
+            return NotImplemented
+        return (self.alphabet, self.ends) == (other.alphabet, other.ends) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"NgramModel(order={self.order}, n_symbols={self.n_symbols}, n_grams={self.n_grams})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
+        write_stored(path, self.to_stored())
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        return Stored(
+            self.kind,
+            {name: getattr(self, name) for name in _ARRAYS},
+            {"alphabet": alphabet_to_json(self.alphabet), "ends": self.ends},
+        )
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Rebuild from named arrays and metadata."""
+        arrays = {
+            name: np.ascontiguousarray(stored.array(name)).astype(kind).reshape(-1)
+            for name, kind in _ARRAYS.items()
+        }
+        alphabet = alphabet_from_json(stored.meta.get("alphabet"))
+        return cls(alphabet, bool(stored.meta.get("ends")), **arrays)
+
+
+_ARRAYS = {
+    "order_starts": np.int64,
+    "codes": np.uint64,
+    "backoff": np.float64,
+    "starts": np.int64,
+    "symbols": np.int32,
+    "shares": np.float64,
+}
+
+
+def field_bits(n_symbols: int, ends: bool) -> int:
+    """Return how many bits hold a symbol, a mark, or nothing."""
+    return int(n_symbols + ends + 1).bit_length()
+
+
+def pad(corpus: Corpus, end: bool, ends: bool | None = None) -> Corpus:
+    """Put the begin mark before every sequence and, if wanted, the end mark after it.
+
+    ``ends`` tells whether there is an end mark at all, if that differs from ``end``.
+    """
+    ends = end if ends is None else ends
+    n = len(corpus.alphabet)
+    extra = 1 + end
+    offsets = corpus.offsets + extra * np.arange(len(corpus) + 1)
+    symbols = np.empty(int(offsets[-1]), dtype=np.int32)
+    inside = np.ones(len(symbols), dtype=bool)
+    inside[offsets[:-1]] = False
+    symbols[offsets[:-1]] = n + ends
+    if end:
+        inside[offsets[1:] - 1] = False
+        symbols[offsets[1:] - 1] = n
+    symbols[inside] = corpus.symbols
+    return Corpus(symbols, offsets, Alphabet(range(n + ends + 1)))
