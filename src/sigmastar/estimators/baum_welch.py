@@ -21,7 +21,7 @@ from sigmastar.estimators.base import AutomatonEstimator
 from sigmastar.estimators.separable import SeparablePFA
 from sigmastar.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
-from sigmastar.learn.em_start import start_from
+from sigmastar.learn.em_start import smoothed, start_from
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
@@ -263,8 +263,8 @@ class SeparableBaumWelch(BaumWelchPFA):
         sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
         kinds: tuple[Statistic, ...] = ("prefix", "substring")
         for statistics, size in product(kinds, sizes):
-            separable = SeparablePFA(size, statistics=statistics, smoothing=0.05)
-            start = start_from(separable.fit(train).model_, family, train)
+            separable = SeparablePFA(size, statistics=statistics).fit(train)
+            start = start_from(smoothed(separable.model_, 0.1), family, train)
             learned = learn_baum_welch(
                 train, family, size, start=start, settings=short, validation=held_out
             )

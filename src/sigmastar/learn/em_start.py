@@ -20,6 +20,7 @@ from sigmastar.inference.tree import PrefixTree
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.kernels.readout import clip_rows
 from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.learn.smoothing import spread_pfa
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
@@ -69,13 +70,8 @@ def start_from(
 
 def smoothed(model: PFA, amount: float) -> PFA:
     """Mix every state's outcomes with uniform ones, so that nothing is impossible."""
-    even = 1.0 / (model.n_symbols * model.n_states + 1)
-    return PFA.normalized(
-        (1 - amount) * model.initial + amount / model.n_states,
-        (1 - amount) * model.transitions + amount * even,
-        (1 - amount) * model.final + amount * even,
-        model.alphabet,
-    )
+    outcomes = model.n_symbols + 1
+    return spread_pfa(model, amount, np.full(outcomes, 1.0 / outcomes))
 
 
 def pfa_from_wfa(
