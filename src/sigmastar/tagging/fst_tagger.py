@@ -24,7 +24,12 @@ from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.models.persist import Stored, write_stored
 from sigmastar.models.tag_model import TagModel
 from sigmastar.tagging.chunks import NOUN_PHRASE, phrase_transducer
-from sigmastar.tagging.hmm_tagger import HMMTagger, as_sentences, as_tagged, decode_classes
+from sigmastar.tagging.hmm_tagger import (
+    HMMTagger,
+    as_sentences,
+    decode_classes,
+    share_right,
+)
 from sigmastar.tagging.text import tag_file
 from sigmastar.tagging.vocabulary import Vocabulary, cut_names
 
@@ -229,14 +234,7 @@ class FSTTagger:
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of words that get the right tag."""
-        gold = as_tagged(X, y)
-        guessed = self.predict([[str(word) for word in s] for s in gold.source])
-        right = sum(
-            a == b
-            for s, t in zip(gold.target, guessed, strict=True)
-            for a, b in zip(s, t, strict=True)
-        )
-        return right / max(1, gold.source.n_symbols)
+        return share_right(self.predict, X, y)
 
     def tag_file(
         self,

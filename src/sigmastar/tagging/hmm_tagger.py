@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
@@ -26,7 +26,14 @@ from sigmastar.tagging.supervised import TrainingOptions, learn_guesser_of, lear
 from sigmastar.tagging.text import tag_file
 from sigmastar.tagging.vocabulary import Vocabulary, cut_names
 
-__all__ = ["HMMTagger", "as_sentences", "as_tagged", "decode_classes", "model_arrays"]
+__all__ = [
+    "HMMTagger",
+    "as_sentences",
+    "as_tagged",
+    "decode_classes",
+    "model_arrays",
+    "share_right",
+]
 
 Sentences = Corpus | Iterable[Sequence[str]]
 
@@ -310,14 +317,7 @@ class HMMTagger(BaseEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of words that get the right tag."""
-        gold = as_tagged(X, y)
-        guessed = self.predict([[str(word) for word in s] for s in gold.source])
-        right = sum(
-            a == b
-            for s, t in zip(gold.target, guessed, strict=True)
-            for a, b in zip(s, t, strict=True)
-        )
-        return right / max(1, gold.source.n_symbols)
+        return share_right(self.predict, X, y)
 
     def tag_file(
         self,
@@ -367,3 +367,15 @@ class HMMTagger(BaseEstimator):
         tagger = cls(**parameters)
         check_all(tagger.get_params(deep=False), cls._rules)
         return tagger._take(model, vocabulary, {})
+
+
+def share_right(predict: Callable[[list[list[str]]], list[list[str]]], X: Any, y: Any) -> float:
+    """Return the share of words that a tagger's ``predict`` gives the right tag."""
+    gold = as_tagged(X, y)
+    guessed = predict([[str(word) for word in sentence] for sentence in gold.source])
+    right = sum(
+        a == b
+        for sentence, tags in zip(gold.target, guessed, strict=True)
+        for a, b in zip(sentence, tags, strict=True)
+    )
+    return right / max(1, gold.source.n_symbols)

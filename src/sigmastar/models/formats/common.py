@@ -113,7 +113,7 @@ _ESCAPED = re.compile(r"\\u([0-9a-f]{6})")
 
 
 def symbol_names(symbols: Sequence[Symbol]) -> list[str]:
-    r"""Write symbols as words: white space and backslashes become ``\uXXXXXX``."""
+    r"""Write symbols as words: white space and backslashes become ``\u`` and six digits."""
     names = []
     for symbol in symbols:
         text = str(symbol)
