@@ -75,7 +75,6 @@ def learn_baum_welch(
     random_state: RandomState = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
-    deadline: float | None = None,
 ) -> Learned[PFA | HMM]:
     """Train a model of a family.
 
@@ -99,11 +98,9 @@ def learn_baum_welch(
         Seeds the random starts.
     checkpoint : path, optional
         File to resume from if it exists, rewritten every ``checkpoint_every`` seconds.
-    deadline : float, optional
-        Value of ``time.monotonic()`` at which to stop with what there is.
     """
     began = time.monotonic()
-    loop = _Loop(corpus, family, n_states, settings, weights, validation, deadline)
+    loop = _Loop(corpus, family, n_states, settings, weights, validation)
     seed = int(as_generator(random_state).integers(2**63))
     described = asdict(settings) | {"n_jobs": None, "n_states": n_states, "family": repr(family)}
     if isinstance(random_state, (int, np.integer)):
@@ -152,12 +149,10 @@ class _Loop:
         settings: BaumWelchSettings,
         weights: FloatArray | None,
         validation: Corpus | None,
-        deadline: float | None,
     ) -> None:
         self.family = family
         self.n_states = n_states
         self.settings = settings
-        self.deadline = deadline
         self.forest = Forest(corpus, weights, n_states=n_states)
         self.held_out = None if validation is None else Forest(validation, n_states=n_states)
 
@@ -195,7 +190,7 @@ class _Loop:
             file.offer(progress)
 
     def iterate(self, progress: Progress, max_iter: int, file: Checkpoint, bar: Stage) -> None:
-        """Step until converged, out of patience, out of time, or ``max_iter`` is reached."""
+        """Step until converged, out of patience, or ``max_iter`` is reached."""
         while progress.iteration < max_iter and not self._finished(progress):
             self._watch(progress)
             self._step(progress)
@@ -211,8 +206,6 @@ class _Loop:
         return progress.history[-1] - progress.history[-2] < self.settings.tol
 
     def _finished(self, progress: Progress) -> bool:
-        if self.deadline is not None and time.monotonic() >= self.deadline:
-            return True
         late = progress.iteration - progress.best_iteration
         if self.held_out is not None and progress.held_out and late > self.settings.patience:
             return True

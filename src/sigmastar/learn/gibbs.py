@@ -68,7 +68,6 @@ def learn_gibbs(
     settings: GibbsSettings = GibbsSettings(),  # noqa: B008  (frozen)
     start: PFA | None = None,
     random_state: RandomState = None,
-    deadline: float | None = None,
 ) -> Learned[PFA]:
     """Average automata drawn from the posterior.
 
@@ -84,14 +83,12 @@ def learn_gibbs(
         Automaton whose posterior the first states of every chain are drawn from.
     random_state : int, Generator, …
         Seeds the chains.
-    deadline : float, optional
-        Value of ``time.monotonic()`` at which chains stop with the samples they have.
     """
     began = time.monotonic()
     seeds = as_generator(random_state).spawn(settings.n_chains)
     workers = min(thread_count(settings.n_jobs), settings.n_chains)
     with stage("Gibbs sampling", settings.n_chains * settings.n_sweeps) as bar:
-        chains = [_Chain(corpus, n_states, settings, start, seed, deadline, bar) for seed in seeds]
+        chains = [_Chain(corpus, n_states, settings, start, seed, bar) for seed in seeds]
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(_Chain.run, chains))
     samples = [model for chain in chains for model in chain.samples]
@@ -132,13 +129,11 @@ class _Chain:
         settings: GibbsSettings,
         start: PFA | None,
         rng: np.random.Generator,
-        deadline: float | None,
         bar: Stage,
     ) -> None:
         self.corpus = corpus
         self.settings = settings
         self.rng = rng
-        self.deadline = deadline
         self.bar = bar
         self.samples: list[PFA] = []
         self.trace: list[float] = []
@@ -181,12 +176,9 @@ class _Chain:
                 self.rng,
             )
             self.trace.append(log_joint(self.counts, settings.outcome_prior, settings.state_prior))
-            late = self.deadline is not None and time.monotonic() >= self.deadline
-            if number in keep or (late and not self.samples):
+            if number in keep:
                 self.samples.append(self.model(self.corpus.alphabet))
             self.bar.advance(1, f"log joint {self.trace[-1]:.6g}")
-            if late:
-                break
 
     def model(self, alphabet: Alphabet) -> PFA:
         """Return the automaton of expected parameters given the states drawn."""
