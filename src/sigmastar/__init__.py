@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from sigmastar.core.version import __version__
 
 # Public name -> module that defines it. Sub-packages that users address by name come last.
 _EXPORTS = {
@@ -71,8 +71,9 @@ _EXPORTS = {
     "JointHMMTransducer": "sigmastar.estimators.transducer",
     "KHMMTransducer": "sigmastar.estimators.transducer",
     "Transliterator": "sigmastar.estimators.transliterator",
+    "write_report": "sigmastar.report.build",
 }
-_SUBPACKAGES = ("datasets", "inference", "metrics", "moments")
+_SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from sigmastar import inference as inference
     from sigmastar import metrics as metrics
     from sigmastar import moments as moments
+    from sigmastar import plots as plots
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
@@ -137,6 +139,7 @@ if TYPE_CHECKING:
     from sigmastar.models.transducer import Transducer as Transducer
     from sigmastar.models.transducer_parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.models.wfa import WFA as WFA
+    from sigmastar.report.build import write_report as write_report
     from sigmastar.tagging.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.brill import learn_rules as learn_rules
     from sigmastar.tagging.counts import Lexicon as Lexicon

@@ -76,6 +76,11 @@ class Alphabet:
         self.unk = unk
         self._table: SymbolArray | None = None
 
+    def shown(self, most: int = 20) -> str:
+        """Write the first symbols for people to read."""
+        text = " ".join(str(symbol) for symbol in self.symbols[:most])
+        return text if len(self.symbols) <= most else f"{text} … ({len(self.symbols):,})"
+
     @classmethod
     def from_symbols(cls, symbols: Iterable[Symbol]) -> Alphabet:
         """Collect the distinct symbols of a stream, sorted where they can be compared."""

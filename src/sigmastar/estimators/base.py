@@ -6,6 +6,7 @@ all work to a pure ``learn_*`` function, whose result it keeps in ``model_`` and
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -25,7 +26,7 @@ from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.models.hmm import HMM
 from sigmastar.models.wfa import WFA
 
-__all__ = ["AutomatonEstimator", "RuledEstimator"]
+__all__ = ["AutomatonEstimator", "ModelEstimator", "RuledEstimator"]
 
 
 class RuledEstimator(BaseEstimator):
@@ -38,7 +39,23 @@ class RuledEstimator(BaseEstimator):
         check_all(self.get_params(deep=False), self._rules)
 
 
-class AutomatonEstimator(RuledEstimator):
+class ModelEstimator(RuledEstimator):
+    """An estimator that learns one model, and can write it to a file."""
+
+    model_: Any
+    info_: Mapping[str, Any]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learned model, and how it came about, to a file.
+
+        :func:`sigmastar.load` reads the model back; :func:`sigmastar.write_report` also draws what
+        ``info_`` recorded.
+        """
+        check_is_fitted(self, "model_")
+        self.model_.save(path, history={"method": type(self).__name__, **self.info_})
+
+
+class AutomatonEstimator(ModelEstimator):
     """Learns one automaton from sequences.
 
     A subclass defines its parameters (among them ``alphabet`` and ``unknown``), their rules, and

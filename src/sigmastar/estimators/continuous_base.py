@@ -21,7 +21,7 @@ from sigmastar.corpus.frames import (
     encode_labels,
     split_rows,
 )
-from sigmastar.estimators.base import RuledEstimator
+from sigmastar.estimators.base import ModelEstimator
 from sigmastar.estimators.continuous_extract import Extractor
 from sigmastar.estimators.continuous_features import CentroidFeatures
 from sigmastar.inference.continuous_search import best_labels
@@ -65,7 +65,7 @@ def candidates(name: str, value: Any, rule: Rule) -> list[Any]:
     return values
 
 
-class ContinuousTaggerEstimator(ClassifierMixin, RuledEstimator):  # type: ignore[misc]
+class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
     """Learns one tagger of continuous sequences.
 
     A subclass has the parameters ``features``, ``window``, ``n_folds``, ``decoding``,

@@ -25,7 +25,7 @@ from sigmastar.core.rules import (
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.estimators.base import RuledEstimator
+from sigmastar.estimators.base import ModelEstimator
 from sigmastar.inference.likelihood import positions_after
 from sigmastar.inference.nextsymbol import END
 from sigmastar.learn.kneser_ney import learn_kneser_ney
@@ -34,7 +34,7 @@ from sigmastar.models.ngram import NgramModel
 __all__ = ["KneserNey"]
 
 
-class KneserNey(RuledEstimator):
+class KneserNey(ModelEstimator):
     """Predict the next symbol from the last few: the sober baseline for any sequence model.
 
     Interpolated modified Kneser–Ney smoothing. No size to tune but the order; 12 million

@@ -16,7 +16,7 @@ from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.estimators.base import RuledEstimator
+from sigmastar.estimators.base import ModelEstimator
 from sigmastar.inference import transducer as ask
 from sigmastar.models.transducer import Transducer
 
@@ -40,7 +40,7 @@ def as_pairs(X: Any, y: Any = None, **alphabets: Any) -> PairCorpus:
     )
 
 
-class TransducerEstimator(RuledEstimator):
+class TransducerEstimator(ModelEstimator):
     """Learns P(y | x) from pairs of equal length."""
 
     unknown: Unknown

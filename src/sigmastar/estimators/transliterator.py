@@ -14,7 +14,7 @@ from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule, c
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.estimators.base import RuledEstimator
+from sigmastar.estimators.base import ModelEstimator
 from sigmastar.estimators.transducer_base import as_pairs
 from sigmastar.moments.aligned import allowed_sizes
 from sigmastar.transduction.learn import Recipe, learn_transliterator
@@ -26,7 +26,7 @@ _METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
 _SCORERS = ("reverse", "short", "target", "spectral", "learnfst", "em")
 
 
-class Transliterator(RuledEstimator):
+class Transliterator(ModelEstimator):
     """Learns to write one string for another: transliteration, pronunciation, normalised spelling.
 
     Pairs are aligned into units of a few input and output symbols by EM over all alignments;

@@ -10,7 +10,6 @@ Weights may be negative: taggers learned by moments are not distributions by con
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,7 +19,8 @@ from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.continuous_features import FeatureMap
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
 from sigmastar.models.wfa import frozen_array
 
 __all__ = ["ContinuousTagger"]
@@ -29,7 +29,7 @@ _ARRAYS = ("initial", "operators", "final", "typical")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContinuousTagger:
+class ContinuousTagger(StoredModel):
     """A weighted sequence tagger whose inputs are vectors.
 
     Parameters
@@ -160,9 +160,19 @@ class ContinuousTagger:
             f"n_features={self.n_features})"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and the labels."""
+        return {
+            "states": self.n_states,
+            "labels": self.labels.shown(),
+            "inputs": self.n_inputs,
+            "features": self.n_features,
+            "nonnegative": self.is_nonnegative,
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the mean operator of a frame: all labels, the mean feature vector."""
+        return np.asarray(np.einsum("lfij,f->ij", self.operators, self.typical), np.float64)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

@@ -6,7 +6,6 @@ emission(i, ·) and stop(i) together sum to one, and so does each row of ``trans
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,15 +15,16 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.pfa import PFA, check_distributions
+from sigmastar.models.stored import StoredModel
 from sigmastar.models.wfa import frozen_array
 
 __all__ = ["HMM"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HMM:
+class HMM(StoredModel):
     """A hidden Markov model over strings.
 
     Parameters
@@ -125,9 +125,20 @@ class HMM:
     def __repr__(self) -> str:
         return f"HMM(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return size, symbols, and how many parameters are not zero."""
+        return {
+            "states": self.n_states,
+            "symbols": self.n_symbols,
+            "alphabet": self.alphabet.shown(),
+            "moves": int((self.transition != 0).sum()),
+            "emissions": int((self.emission != 0).sum()),
+            "stops": bool(self.stop.any()),
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the transition matrix."""
+        return self.transition
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

@@ -9,7 +9,6 @@ mark is coded after the symbols of the alphabet, the begin mark last.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -20,13 +19,14 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.kernels.kneser_ney import continue_row, text_likelihoods
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
 
 __all__ = ["NgramModel"]
 
 
 @dataclass(frozen=True, eq=False)
-class NgramModel:
+class NgramModel(StoredModel):
     """An interpolated n-gram model.
 
     Parameters
@@ -172,9 +172,15 @@ class NgramModel:
     def __repr__(self) -> str:
         return f"NgramModel(order={self.order}, n_symbols={self.n_symbols}, n_grams={self.n_grams})"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return order, symbols and size."""
+        return {
+            "order": self.order,
+            "symbols": self.n_symbols,
+            "alphabet": self.alphabet.shown(),
+            "n_grams": self.n_grams,
+            "ends": self.ends,
+        }
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

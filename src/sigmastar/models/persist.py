@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import safetensors
 import safetensors.numpy
 
 from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.json_values import thinned
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet
 
@@ -30,12 +32,14 @@ __all__ = [
     "alphabet_from_json",
     "alphabet_to_json",
     "atomic_write",
+    "read_history",
     "read_stored",
     "write_stored",
 ]
 
 FORMAT_VERSION = 1
 _RECORD = "sigmastar"
+_REQUIRED = ("format", "kind", "meta", "sha256")
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,20 @@ class Stored:
         return self.arrays[name]
 
 
-def write_stored(path: str | os.PathLike[str], stored: Stored) -> None:
-    """Write a model file atomically."""
+def write_stored(
+    path: str | os.PathLike[str], stored: Stored, history: Mapping[str, Any] | None = None
+) -> None:
+    """Write a model file atomically.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    stored : Stored
+        The model.
+    history : mapping, optional
+        How the model came about: curves, choices, times. Long lists are thinned out.
+    """
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(stored.arrays.items())}
     record = {
         "format": FORMAT_VERSION,
@@ -62,6 +78,8 @@ def write_stored(path: str | os.PathLike[str], stored: Stored) -> None:
         "meta": stored.meta,
         "sha256": _digest(arrays),
     }
+    if history:
+        record["history"] = thinned(history)
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, sort_keys=True)
     atomic_write(path, safetensors.numpy.save(arrays, metadata={_RECORD: text}))
 
@@ -69,24 +87,8 @@ def write_stored(path: str | os.PathLike[str], stored: Stored) -> None:
 def read_stored(path: str | os.PathLike[str]) -> Stored:
     """Read a model file; anything but a sound one raises :class:`FileFormatError`."""
     name = os.fspath(path)
-    if not os.path.isfile(name):
-        raise FileFormatError(f"{name}: no such file. Check the path.")
-    try:
-        with safetensors.safe_open(name, framework="np") as file:
-            metadata = file.metadata() or {}
-            arrays = {key: file.get_tensor(key) for key in sorted(file.keys())}
-    except Exception as error:  # the parser's own errors, of several undocumented types
-        raise FileFormatError(
-            f"{name}: not a sigmastar model file, or a truncated one ({error}). "
-            "Write it again with model.save()."
-        ) from None
-    try:
-        record = json.loads(metadata[_RECORD])
-        version, kind, meta, digest = (record[key] for key in ("format", "kind", "meta", "sha256"))
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise FileFormatError(
-            f"{name}: the file has no readable sigmastar record; another program wrote it."
-        ) from None
+    record, arrays = _read_file(name, with_arrays=True)
+    version, kind, meta, digest = (record[key] for key in _REQUIRED)
     if version != FORMAT_VERSION:
         raise FileFormatError(
             f"{name}: format version must be {FORMAT_VERSION}; got {version!r}. "
@@ -99,6 +101,40 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
             f"{name}: the arrays do not match their checksum; the file is damaged."
         )
     return Stored(kind, arrays, meta)
+
+
+def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read how a saved model came about; empty if its file does not tell."""
+    record, _ = _read_file(os.fspath(path), with_arrays=False)
+    history = record.get("history")
+    return history if isinstance(history, dict) else {}
+
+
+def _read_file(
+    name: str, *, with_arrays: bool
+) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    """Read the record of a file, and its arrays if wanted."""
+    if not os.path.isfile(name):
+        raise FileFormatError(f"{name}: no such file. Check the path.")
+    try:
+        with safetensors.safe_open(name, framework="np") as file:
+            metadata = file.metadata() or {}
+            keys = sorted(file.keys()) if with_arrays else []
+            arrays = {key: file.get_tensor(key) for key in keys}
+    except Exception as error:  # the parser's own errors, of several undocumented types
+        raise FileFormatError(
+            f"{name}: not a sigmastar model file, or a truncated one ({error}). "
+            "Write it again with model.save()."
+        ) from None
+    try:
+        record = json.loads(metadata[_RECORD])
+        for key in _REQUIRED:
+            record[key]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise FileFormatError(
+            f"{name}: the file has no readable sigmastar record; another program wrote it."
+        ) from None
+    return record, arrays
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:

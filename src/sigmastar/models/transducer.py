@@ -9,7 +9,6 @@ proper: a conditional distribution by construction.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,7 +19,8 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
 from sigmastar.models.wfa import frozen_array
 
 __all__ = ["Transducer"]
@@ -29,7 +29,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transducer:
+class Transducer(StoredModel):
     """A weighted transducer that reads and writes one symbol at a time.
 
     Parameters
@@ -188,9 +188,19 @@ class Transducer:
             f"n_outputs={self.n_outputs})"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and the two alphabets."""
+        return {
+            "states": self.n_states,
+            "reads": self.input_alphabet.shown(),
+            "writes": self.output_alphabet.shown(),
+            "operators": len(self.operators),
+            "joint": self.joint,
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the mean operator of an input symbol, whatever is written."""
+        return np.asarray(self.input_sums.mean(axis=0), dtype=np.float64)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

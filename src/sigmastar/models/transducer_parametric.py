@@ -7,7 +7,6 @@ A(a, b) = diag(emission(·, b)) · transition[a]   (Balle, Quattoni and Carreras
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +16,9 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.pfa import check_distributions
+from sigmastar.models.stored import StoredModel
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.wfa import frozen_array
 
@@ -26,7 +26,7 @@ __all__ = ["ParametricTransducer"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParametricTransducer:
+class ParametricTransducer(StoredModel):
     """A probabilistic transducer with state, transition and emission probabilities.
 
     Parameters
@@ -126,9 +126,17 @@ class ParametricTransducer:
             f"n_inputs={len(self.input_alphabet)}, n_outputs={len(self.output_alphabet)})"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return the sizes and the two alphabets."""
+        return {
+            "states": self.n_states,
+            "reads": self.input_alphabet.shown(),
+            "writes": self.output_alphabet.shown(),
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the mean transition matrix of an input symbol."""
+        return np.asarray(self.transition.mean(axis=0), dtype=np.float64)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

@@ -6,7 +6,6 @@ Weights may be negative: a learned automaton need not be a probability distribut
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -17,7 +16,8 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
 
 __all__ = ["WFA", "frozen_array", "reachable_states", "useful_states"]
 
@@ -41,7 +41,7 @@ def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatA
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WFA:
+class WFA(StoredModel):
     """A weighted finite automaton.
 
     Parameters
@@ -163,9 +163,21 @@ class WFA:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return size, symbols, arcs, spectral radius and mass."""
+        return {
+            "states": self.n_states,
+            "symbols": self.n_symbols,
+            "alphabet": self.alphabet.shown(),
+            "arcs": int((self.transitions != 0).sum()),
+            "negative_weights": int((self.transitions < 0).sum()),
+            "spectral_radius": self.spectral_radius,
+            "total_mass": self.total_mass(),
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the operator of reading any symbol."""
+        return self.transition_sum
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO, ClassVar
@@ -21,7 +20,8 @@ from sigmastar.fst.ntype import n_type
 from sigmastar.fst.rules import RuleSet
 from sigmastar.fst.sequential import SequentialTransducer
 from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
-from sigmastar.models.persist import Stored, write_stored
+from sigmastar.models.persist import Stored
+from sigmastar.models.stored import StoredModel
 from sigmastar.models.tag_model import TagModel
 from sigmastar.tagging.chunks import NOUN_PHRASE, phrase_transducer
 from sigmastar.tagging.hmm_tagger import (
@@ -39,7 +39,7 @@ KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
 _MODEL = ("bigram", "trigram", "offsets", "candidates", "scores", "context_rows", "context")
 
 
-class FSTTagger:
+class FSTTagger(StoredModel):
     """A tagger that is a transducer from classes of words to tags.
 
     Build one with :meth:`from_hmm`.
@@ -255,9 +255,17 @@ class FSTTagger:
             output_format=output_format,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`sigmastar.load` reads."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return the kind of machine, its size and what it knows."""
+        told = {
+            key: value for key, value in self.info.items() if isinstance(value, (int, float, str))
+        }
+        return told | {
+            "tags": len(self.tags),
+            "classes": self.n_classes,
+            "known_forms": len(self.vocabulary.forms),
+            "rules": 0 if self.rules is None else len(self.rules.rules),
+        }
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of the tagger."""

@@ -341,7 +341,18 @@ class HMMTagger(BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that :func:`sigmastar.load` reads."""
-        write_stored(path, self.to_stored())
+        write_stored(path, self.to_stored(), self.info_)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the tagger knows, in numbers."""
+        check_is_fitted(self, "model_")
+        return {
+            "order": self.model_.order,
+            "tags": self.model_.n_tags,
+            "classes": self.model_.n_classes,
+            "ambiguous_classes": int(self.model_.is_ambiguous.sum()),
+            "known_forms": len(self.vocabulary_.forms),
+        }
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of the tagger."""

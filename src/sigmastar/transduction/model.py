@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,8 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.kernels.joint_beam import Options
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json, write_stored
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
 from sigmastar.moments.aligned import Units
 from sigmastar.transduction.candidates import Candidates, gather_candidates, unit_options
 from sigmastar.transduction.chunks import ChunkTransducer
@@ -51,7 +51,7 @@ _LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 
 
 @dataclass(frozen=True, eq=False)
-class TransliterationModel:
+class TransliterationModel(StoredModel):
     """A transliterator that decodes.
 
     Parameters
@@ -201,9 +201,16 @@ class TransliterationModel:
         symbols = self.target_alphabet.decode(codes)
         return "".join(map(str, symbols)) if self.settings["text"] else symbols
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that :func:`sigmastar.load` reads; it appears whole or not at all."""
-        write_stored(path, self.to_stored())
+    def facts(self) -> dict[str, Any]:
+        """Return the method, its parts and the two alphabets."""
+        return {
+            "method": self.method,
+            "reads": self.source_alphabet.shown(),
+            "writes": self.target_alphabet.shown(),
+            "units": len(self.units),
+            "scorers": ", ".join(self.parts) or "none",
+            "features": int((self.feature_weights != 0).sum()),
+        }
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

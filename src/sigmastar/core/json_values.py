@@ -1,0 +1,50 @@
+"""Values as JSON can hold them, of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["json_value", "thinned"]
+
+_MOST_ITEMS = 2000
+_MOST_TEXT = 2000
+
+
+def json_value(value: Any) -> Any:
+    """Return a value made of what JSON knows; non-finite numbers become None."""
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return json_value(value.tolist())
+    if isinstance(value, np.generic):
+        return json_value(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    if isinstance(value, Iterable):
+        return [json_value(item) for item in value]
+    return str(value)
+
+
+def thinned(value: Any) -> Any:
+    """Return such a value cut to a size fit for a note: every n-th item of what is too long.
+
+    The last item of a list always stays: it is where a curve arrives.
+    """
+    if isinstance(value, Mapping):
+        kept = list(value.items())[:_MOST_ITEMS]
+        return {str(key): thinned(item) for key, item in kept}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        step = -(-len(value) // _MOST_ITEMS) or 1
+        kept_items = list(value[::step])
+        if step > 1 and (len(value) - 1) % step:
+            kept_items.append(value[-1])
+        return [thinned(item) for item in kept_items]
+    cleaned = json_value(value)
+    return cleaned[:_MOST_TEXT] if isinstance(cleaned, str) else cleaned

@@ -1,0 +1,1 @@
+"""Pictures as text: arrays and labels in, SVG out. Knows nothing of models."""

@@ -1,0 +1,250 @@
+"""Bars, lines and strips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.types import FloatArray
+from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, colour, label, shorten, svg, ticks
+from sigmastar.drawing.markup import Markup, element, number
+
+__all__ = ["bars", "lines", "stems", "strips"]
+
+_WIDTH = 380.0
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    *,
+    title: str,
+    most: float | None = None,
+    told: Sequence[str] | None = None,
+) -> Markup:
+    """Draw horizontal bars, the name before and the value behind each."""
+    top = max(most or 0.0, max(values, default=0.0)) or 1.0
+    wide = min(max((len(name) for name in names), default=1), 18)
+    left, step = 7.2 * wide + 12, 21.0
+    room = _WIDTH - left - 56
+    parts: list[Markup] = []
+    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+        y = step * i + 3
+        length = max(room * max(value, 0.0) / top, 0.5)
+        text = told[i] if told is not None else f"{100 * value:.1f} %"
+        parts += [
+            label(left - 7, y + 12, shorten(name, 18), anchor="end"),
+            element(
+                "rect",
+                x=left,
+                y=y,
+                width=room,
+                height=15,
+                rx=3,
+                style=f"fill:{FAINT};fill-opacity:.5",
+            ),
+            element(
+                "rect",
+                element("title", f"{name}: {text}"),
+                x=left,
+                y=y,
+                width=length,
+                height=15,
+                rx=3,
+                style=f"fill:{ACCENT}",
+            ),
+            label(left + room + 7, y + 12, text, fill=MUTED, size=11),
+        ]
+    return svg(_WIDTH, step * len(names) + 4, *parts, title=title)
+
+
+class _Frame:
+    """Axes of a chart: from values to places on the page."""
+
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], height: float) -> None:
+        self.left, self.right, self.top, self.bottom = 52.0, _WIDTH - 12, 12.0, height - 38
+        self.x_range, self.y_range = _widened(x), _widened(y)
+        self.height = height
+
+    def x(self, value: ArrayLike) -> FloatArray:
+        low, high = self.x_range
+        return self.left + (np.asarray(value) - low) / (high - low) * (self.right - self.left)
+
+    def y(self, value: ArrayLike) -> FloatArray:
+        low, high = self.y_range
+        return self.bottom - (np.asarray(value) - low) / (high - low) * (self.bottom - self.top)
+
+    def axes(self, x_title: str, y_title: str, powers: bool = False) -> list[Markup]:
+        parts = []
+        for value in ticks(*self.y_range, 4):
+            if powers and value != round(value):
+                continue
+            y = float(self.y(value))
+            parts.append(
+                element("line", x1=self.left, x2=self.right, y1=y, y2=y, style=f"stroke:{FAINT}")
+            )
+            text = f"1e{value:.0f}" if powers else f"{value:g}"
+            parts.append(label(self.left - 6, y + 4, text, anchor="end", fill=MUTED, size=11))
+        for value in ticks(*self.x_range, 5):
+            if value == round(value):
+                x = float(self.x(value))
+                parts.append(
+                    label(x, self.bottom + 15, f"{value:g}", anchor="middle", fill=MUTED, size=11)
+                )
+        middle = (self.left + self.right) / 2
+        parts.append(label(middle, self.height - 6, x_title, anchor="middle", fill=MUTED, size=11))
+        parts.append(
+            label(
+                11,
+                (self.top + self.bottom) / 2,
+                y_title,
+                anchor="middle",
+                fill=MUTED,
+                size=11,
+                rotate=-90,
+            )
+        )
+        return parts
+
+
+def lines(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    dots: bool = False,
+) -> Markup:
+    """Draw curves over common axes, with a legend where there are several."""
+    finite = {
+        name: _finite(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        for name, (x, y) in series.items()
+    }
+    finite = {name: pair for name, pair in finite.items() if len(pair[0])}
+    if not finite:
+        return svg(_WIDTH, 30, label(10, 20, "nothing to draw", fill=MUTED), title=title)
+    every_x = np.concatenate([x for x, _ in finite.values()])
+    every_y = np.concatenate([y for _, y in finite.values()])
+    frame = _Frame(
+        (float(every_x.min()), float(every_x.max())), (_floor(every_y), float(every_y.max())), 240
+    )
+    parts = frame.axes(x_title, y_title)
+    for index, (name, (x, y)) in enumerate(finite.items()):
+        shown = np.clip(y, *frame.y_range)
+        places = list(zip(frame.x(x), frame.y(shown), strict=True))
+        path = "M" + "L".join(f"{number(a)} {number(b)}" for a, b in places)
+        stroke = colour(index)
+        parts.append(
+            element(
+                "path",
+                element("title", name),
+                d=path,
+                style=f"fill:none;stroke:{stroke};stroke-width:2;stroke-linejoin:round",
+            )
+        )
+        if dots:
+            parts += [
+                element(
+                    "circle",
+                    element("title", f"{name}: {b:.5g} at {a:g}"),
+                    cx=px,
+                    cy=py,
+                    r=3,
+                    style=f"fill:{stroke}",
+                )
+                for (px, py), a, b in zip(places, x, y, strict=True)
+            ]
+        if len(finite) > 1:
+            line = frame.bottom - 10 - 15 * (len(finite) - 1 - index)
+            parts.append(
+                label(frame.right - 4, line, shorten(name, 28), anchor="end", fill=stroke, size=11)
+            )
+    return svg(_WIDTH, frame.height, *parts, title=title)
+
+
+def stems(values: Sequence[float], *, title: str, x_title: str, y_title: str) -> Markup:
+    """Draw positive values on a logarithmic axis, one stem each: singular values."""
+    kept = np.array([value for value in values if value > 0], dtype=np.float64)
+    if not len(kept):
+        return svg(_WIDTH, 30, label(10, 20, "nothing to draw", fill=MUTED), title=title)
+    logs = np.log10(kept)
+    low, high = float(np.floor(logs.min())), float(np.ceil(logs.max()))
+    frame = _Frame((0.5, len(kept) + 0.5), (low, max(high, low + 1)), 240)
+    parts = frame.axes(x_title, y_title, powers=True)
+    thick = min((frame.right - frame.left) / len(kept) * 0.6, 16)
+    for rank, (value, level) in enumerate(zip(kept, logs, strict=True), start=1):
+        x, y = float(frame.x(rank)), float(frame.y(level))
+        parts.append(
+            element(
+                "rect",
+                element("title", f"σ{rank} = {value:.4g}"),
+                x=x - thick / 2,
+                y=y,
+                width=thick,
+                height=max(frame.bottom - y, 1),
+                rx=min(thick / 3, 3),
+                style=f"fill:{ACCENT}",
+            )
+        )
+    return svg(_WIDTH, frame.height, *parts, title=title)
+
+
+def strips(
+    rows: Mapping[str, Sequence[int]],
+    names: Sequence[str],
+    *,
+    title: str,
+    width: float = 760.0,
+) -> Markup:
+    """Draw aligned sequences of categories as coloured strips, one a row, with a legend."""
+    length = max((len(codes) for codes in rows.values()), default=0)
+    left = 7.2 * max((len(name) for name in rows), default=1) + 12
+    step = (width - left - 4) / max(length, 1)
+    parts: list[Markup] = []
+    for i, (name, codes) in enumerate(rows.items()):
+        above = 34.0 * i + 4
+        parts.append(label(left - 8, above + 18, name, anchor="end"))
+        begin = 0
+        for position in range(1, len(codes) + 1):
+            # One rectangle for each run of equal labels.
+            if position == len(codes) or codes[position] != codes[begin]:
+                parts.append(
+                    element(
+                        "rect",
+                        element("title", f"{names[codes[begin]]}: {begin}–{position - 1}"),
+                        x=left + step * begin,
+                        y=above,
+                        width=max(step * (position - begin), 0.3),
+                        height=26,
+                        style=f"fill:{colour(int(codes[begin]))}",
+                    )
+                )
+                begin = position
+    x, y = left, 34.0 * len(rows) + 16
+    for index, name in enumerate(names):
+        if x + 7 * len(name) + 30 > width:
+            x, y = left, y + 18
+        parts.append(
+            element("rect", x=x, y=y - 9, width=10, height=10, rx=2, style=f"fill:{colour(index)}")
+        )
+        parts.append(label(x + 15, y, name, size=11))
+        x += 6.4 * len(name) + 34
+    return svg(width, y + 10, *parts, title=title)
+
+
+def _finite(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    keep = np.isfinite(x) & np.isfinite(y)
+    return x[keep], y[keep]
+
+
+def _floor(values: FloatArray) -> float:
+    """Leave out the steep beginning of a curve: it would flatten all that follows."""
+    low, middle, high = (float(v) for v in np.quantile(values, (0.0, 0.1, 1.0)))
+    return low if high - low <= 4 * (high - middle) else middle - (high - middle)
+
+
+def _widened(limits: tuple[float, float]) -> tuple[float, float]:
+    low, high = limits
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

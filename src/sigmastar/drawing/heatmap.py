@@ -1,0 +1,101 @@
+"""Heat-maps: a matrix as coloured cells, negative weights in a colour of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray
+from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, NEGATIVE, label, shorten, svg
+from sigmastar.drawing.markup import Markup, element
+
+__all__ = ["heatmap"]
+
+_TALLEST_LABEL = 12  # characters
+
+
+def heatmap(
+    matrix: FloatArray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str,
+    cell: float | None = None,
+    row_title: str = "",
+    column_title: str = "",
+    percent: bool = True,
+    highlight: str = ACCENT,
+    wrong: str | None = None,
+) -> Markup:
+    """Draw a matrix; a cell's opacity is its share of the largest weight.
+
+    Parameters
+    ----------
+    matrix : array (n_rows, n_columns)
+        The weights.
+    rows, columns : sequence of str
+        Names along the sides.
+    cell : float, optional
+        Size of a cell; by default as large as a card allows.
+    percent : bool
+        Tell weights as percentages when a cell is pointed at.
+    wrong : str, optional
+        Colour of the cells off the diagonal, for confusion matrices.
+    """
+    values = np.asarray(matrix, dtype=np.float64)
+    if cell is None:
+        cell = min(32.0, max(16.0, 290.0 / max(len(columns), 1)))
+    most = float(np.abs(values).max(initial=0.0)) or 1.0
+    wide = max((len(name) for name in rows), default=1)
+    left = 7.0 * min(wide, _TALLEST_LABEL) + 12 + (16 if row_title else 0)
+    tall = max((len(name) for name in columns), default=1)
+    upright = tall <= 2
+    top = (18 if upright else 6.2 * min(tall, _TALLEST_LABEL) + 10) + (16 if column_title else 0)
+    width, height = left + cell * len(columns) + 4, top + cell * len(rows) + 4
+    # A slanted name reaches over the right edge.
+    width += 0 if upright else 4.0 * min(tall, _TALLEST_LABEL)
+    parts = [
+        element(
+            "rect",
+            x=left,
+            y=top,
+            width=cell * len(columns),
+            height=cell * len(rows),
+            rx=3,
+            style=f"fill:{FAINT};fill-opacity:.45",
+        )
+    ]
+    for i, name in enumerate(rows):
+        y = top + cell * (i + 0.5) + 4
+        parts.append(label(left - 6, y, shorten(name, _TALLEST_LABEL), anchor="end", size=11))
+    for j, name in enumerate(columns):
+        x, y = left + cell * (j + 0.5), top - 5
+        text = shorten(name, _TALLEST_LABEL)
+        if upright:
+            parts.append(label(x, y, text, anchor="middle", size=11))
+        else:
+            parts.append(label(x + 3, y, text, size=11, rotate=-55))
+    for i, j in np.argwhere(np.abs(values) >= 0.004 * most):
+        value = values[i, j]
+        fill = NEGATIVE if value < 0 else wrong if wrong and rows[i] != columns[j] else highlight
+        told = f"{100 * value:.1f} %" if percent else f"{value:,.4g}"
+        parts.append(
+            element(
+                "rect",
+                element("title", f"{rows[i]} → {columns[j]}: {told}"),
+                x=left + cell * j + 0.75,
+                y=top + cell * i + 0.75,
+                width=cell - 1.5,
+                height=cell - 1.5,
+                rx=2.5,
+                # The square root lets small weights be seen.
+                style=f"fill:{fill};fill-opacity:{np.sqrt(abs(value) / most):.3f}",
+            )
+        )
+    if row_title:
+        middle = top + cell * len(rows) / 2
+        parts.append(label(11, middle, row_title, anchor="middle", fill=MUTED, size=11, rotate=-90))
+    if column_title:
+        parts.append(label(left, 12, column_title, fill=MUTED, size=11))
+    return svg(width, height, *parts, title=title, stretch=False)

@@ -1,0 +1,19 @@
+"""Plots of models for notebooks and papers, by matplotlib (extra ``plot``).
+
+Every function draws into the axes given, or into new ones, and returns them.
+"""
+
+from sigmastar.plots.curves import learning_curve, next_symbols, singular_values
+from sigmastar.plots.graphs import state_graph
+from sigmastar.plots.matrices import confusion_matrix, transitions
+from sigmastar.plots.streams import stream
+
+__all__ = [
+    "confusion_matrix",
+    "learning_curve",
+    "next_symbols",
+    "singular_values",
+    "state_graph",
+    "stream",
+    "transitions",
+]

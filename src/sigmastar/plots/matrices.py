@@ -1,0 +1,63 @@
+"""Heat-maps: transitions of a model, confusions of a tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import Symbol
+from sigmastar.plots.axes import fresh_axes, weights_colours
+from sigmastar.views.confusion import confusion
+from sigmastar.views.subject import automaton_of, subject_of
+
+__all__ = ["confusion_matrix", "transitions"]
+
+
+def transitions(model: Any, symbol: Symbol | None = None, *, ax: Any = None) -> Any:
+    """Plot a model's moves as a heat-map, of one symbol or of all together.
+
+    Negative weights, which moment learners may give, are orange.
+    """
+    subject = subject_of(model).model
+    if symbol is None:
+        matrix = subject.picture()
+        if matrix is None:
+            raise InvalidParameter(f"a {type(subject).__name__} has no transition matrix to plot.")
+    else:
+        from sigmastar.inference.readout import readable
+
+        automaton = readable(automaton_of(model))
+        matrix = automaton.transitions[automaton.alphabet.index(symbol)]
+    most = float(np.abs(matrix).max()) or 1.0
+    axes = fresh_axes(ax, (4.4, 3.8))
+    image = axes.imshow(matrix, cmap=weights_colours(), vmin=-most, vmax=most)
+    title = "any symbol" if symbol is None else f"reading {symbol}"
+    axes.set(xlabel="to state", ylabel="from state", title=title)
+    axes.figure.colorbar(image, ax=axes, shrink=0.8)
+    return axes
+
+
+def confusion_matrix(
+    right: Iterable[object], given: Iterable[object], *, most: int = 25, ax: Any = None
+) -> Any:
+    """Plot which labels are taken for which, as shares of the right label's occurrences.
+
+    Parameters
+    ----------
+    right, given : iterables of labels
+        Flat, equally many.
+    most : int
+        Labels to show; the rarer ones are put together.
+    """
+    found = confusion(right, given).top(most)
+    size = 2.2 + 0.28 * len(found.labels)
+    axes = fresh_axes(ax, (size, size * 0.92))
+    axes.imshow(found.shares(), cmap=weights_colours(), vmin=-1, vmax=1)
+    places = np.arange(len(found.labels))
+    axes.set_xticks(places, found.labels, rotation=90)
+    axes.set_yticks(places, found.labels)
+    axes.set(xlabel="given", ylabel="right", title=f"{100 * found.accuracy:.2f} % right")
+    return axes

@@ -1,0 +1,8 @@
+"""Pages about models: one HTML file that needs nothing else.
+
+>>> from sigmastar.report import write_report
+"""
+
+from sigmastar.report.build import build_report, write_report
+
+__all__ = ["build_report", "write_report"]

@@ -1,0 +1,258 @@
+"""What a page shows of automata and HMMs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sigmastar import inference
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.drawing.charts import bars, stems
+from sigmastar.drawing.graph import draw_graph
+from sigmastar.drawing.heatmap import heatmap
+from sigmastar.drawing.markup import Markup, element
+from sigmastar.inference.readout import readable
+from sigmastar.metrics import perplexity_per_symbol, word_error_rate
+from sigmastar.models.hmm import HMM
+from sigmastar.models.wfa import WFA
+from sigmastar.report.learning import learning_cards
+from sigmastar.report.page import Section, card, scrolling, table
+from sigmastar.views.spectrum import hankel_singular_values
+from sigmastar.views.states import StateGraph, state_graph
+from sigmastar.views.summary import shown_string, summarize
+
+__all__ = ["automaton_facts", "automaton_sections", "graph_card"]
+
+_LARGEST_SPECTRUM = 120  # states
+_WIDEST = 36  # columns of a heat-map
+
+
+def automaton_facts(model: WFA | HMM) -> dict[str, Any]:
+    """Return the numbers that stand at the head of the page."""
+    facts = summarize(model, strings=0)
+    facts.pop("likeliest_strings")
+    facts.pop("kind")
+    facts.pop("entropy_standard_error", None)
+    if not facts["negative_weights"]:
+        facts.pop("negative_weights")
+    return facts
+
+
+def automaton_sections(
+    model: WFA | HMM, history: Mapping[str, Any], data: Corpus | None
+) -> list[Section]:
+    """Return the sections of an automaton's page."""
+    graph = state_graph(model)
+    return [
+        Section("Machine", [graph_card(graph), *_matrices(model, graph)]),
+        Section(
+            "Predictions",
+            _predictions(model, graph),
+            "What the machine expects next, in its states and after its likeliest beginnings.",
+        ),
+        Section("Learning", [*_spectrum(model), *learning_cards(history)]),
+        Section("Test", [] if data is None else _test(model, data)),
+        Section("Examples", _examples(model)),
+    ]
+
+
+def graph_card(graph: StateGraph) -> Markup:
+    """Show the state graph, and say what was left out of it."""
+    what = (
+        "A learned WFA's own states mean nothing by themselves, so each circle is a group of "
+        "beginnings that predict alike. "
+        if graph.grouped
+        else ""
+    )
+    note = (
+        f"{what}Circles grow with visits, arcs with probability; a short arrow marks starts, an "
+        f"inner ring ends. The arcs shown stand for {100 * graph.kept_share:.0f} % of the moves"
+        + (f"; {graph.hidden_states} rarer states are left out." if graph.hidden_states else ".")
+    )
+    picture = draw_graph(
+        graph.names,
+        graph.arcs,
+        visits=graph.visits,
+        start=graph.start,
+        stop=graph.stop,
+        title="state graph",
+    )
+    return card("State graph", picture, note=note, wide=True)
+
+
+def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
+    if graph.grouped:
+        names: Sequence[str] = [str(i) for i in range(min(model.n_states, _WIDEST))]
+        move = readable(model).transition_sum[: len(names), : len(names)]
+        note = "The sum of all operators in the learned basis; orange is negative."
+    else:
+        names, move = graph.names, graph.move
+        note = "From the row's to the column's state, any symbol."
+    cards = [
+        card(
+            "Transitions",
+            scrolling(heatmap(move, names, names, title="transitions", percent=not graph.grouped)),
+            note=note,
+        )
+    ]
+    automaton = readable(model)
+    weights = np.abs(automaton.transitions).sum(axis=(1, 2))
+    busiest = np.argsort(-weights, kind="stable")[:6]
+    order = [int(name) for name in names]
+    small = (
+        [
+            element(
+                "figure",
+                element("figcaption", f"reading {automaton.alphabet.symbols[s]}"),
+                heatmap(
+                    automaton.transitions[s][np.ix_(order, order)],
+                    [""] * len(order),
+                    [""] * len(order),
+                    title=f"transitions reading {automaton.alphabet.symbols[s]}",
+                    cell=max(3.0, min(10.0, 110.0 / len(order))),
+                    percent=not graph.grouped,
+                ),
+            )
+            for s in busiest
+        ]
+        if not graph.grouped or len(order) == model.n_states
+        else []
+    )
+    if small:
+        cards.append(
+            card(
+                "Transitions by symbol",
+                element("div", *small, class_="grid"),
+                note="The six symbols of most weight, states in the same order.",
+            )
+        )
+    return cards
+
+
+def _predictions(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
+    symbols = [str(symbol) for symbol in model.alphabet.symbols]
+    order = _busiest(graph.emit[:, :-1], graph.visits)
+    columns = [symbols[s] for s in order] + ["END"]
+    matrix = np.column_stack([graph.emit[:, order], graph.emit[:, -1]])
+    cards = [
+        card(
+            "Next symbol by " + ("group" if graph.grouped else "state"),
+            scrolling(heatmap(matrix, graph.names, columns, title="next symbol by state")),
+            note="Rows are the circles of the graph."
+            + (f" The {len(order)} likeliest symbols." if len(order) < len(symbols) else ""),
+        )
+    ]
+    for prefix in _beginnings(model):
+        distribution = inference.next_distribution(model, [prefix])[0]
+        best = np.argsort(-distribution, kind="stable")[:7]
+        names = [*symbols, "END"]
+        after = shown_string(prefix)
+        cards.append(
+            card(
+                f"After {after}" if prefix else "At the beginning",
+                bars(
+                    [names[i] for i in best],
+                    [float(distribution[i]) for i in best],
+                    title=f"next symbol after {after}",
+                ),
+            )
+        )
+    return cards
+
+
+def _busiest(emit: FloatArray, visits: FloatArray) -> list[int]:
+    """Choose the symbols that are emitted most, in the order of the alphabet."""
+    expected = visits @ emit
+    return sorted(int(s) for s in np.argsort(-expected, kind="stable")[:_WIDEST])
+
+
+def _beginnings(model: WFA | HMM) -> list[list[Any]]:
+    """Return the empty string and a few likely beginnings, each longer than the one before."""
+    prefix: list[Any] = []
+    found = [list(prefix)]
+    for _ in range(2):
+        ranked = inference.predict_next(model, [prefix], k=2)[0]
+        symbol = next((s for s, _ in ranked if s is not inference.END), None)
+        if symbol is None:
+            break
+        prefix = [*prefix, symbol]
+        found.append(list(prefix))
+    return found
+
+
+def _spectrum(model: WFA | HMM) -> list[Markup]:
+    if model.n_states > _LARGEST_SPECTRUM:
+        return []
+    values = hankel_singular_values(model)
+    if values is None:
+        return []
+    return [
+        card(
+            "Singular values of the model",
+            stems(
+                [float(v) for v in values if v > 1e-12 * values[0]],
+                title="Hankel singular values",
+                x_title="rank",
+                y_title="singular value",
+            ),
+            note="Of the infinite Hankel matrix f(uv): small ones are states one could do without.",
+        )
+    ]
+
+
+def _test(model: WFA | HMM, data: Corpus) -> list[Markup]:
+    logs = inference.log_proba(model, data)
+    lengths = data.lengths
+    finite = np.isfinite(logs)
+    rows = [
+        ("sequences", f"{len(data):,}"),
+        ("symbols", f"{data.n_symbols:,}"),
+        ("impossible sequences", f"{int((~finite).sum()):,}"),
+        ("mean log-probability", f"{float(logs[finite].mean()):.4f}" if finite.any() else "–"),
+        ("perplexity per symbol", f"{perplexity_per_symbol(model, data):.4f}"),
+        ("wrong next symbols", f"{100 * word_error_rate(model, data):.2f} %"),
+    ]
+    each = np.where(finite, logs / (lengths + 1), -np.inf)
+    worst = np.argsort(each, kind="stable")[:8]
+    surprising = [
+        (
+            element("span", shown_string(data[int(i)], 60), class_="string"),
+            f"{logs[i]:.2f}",
+            f"{-each[i] / np.log(2):.2f}",
+        )
+        for i in worst
+    ]
+    return [
+        card("How well it does", table(("measure", "value"), rows)),
+        card(
+            "Most surprising sequences",
+            table(("sequence", "log p", "bits a symbol"), surprising),
+            note="What the model explains worst: look here for errors in the data.",
+            wide=True,
+        ),
+    ]
+
+
+def _examples(model: WFA | HMM) -> list[Markup]:
+    cards = []
+    likely = summarize(model, strings=10)["likeliest_strings"]
+    if likely:
+        rows = [
+            (element("span", entry["string"] or "(empty)", class_="string"), f"{entry['p']:.4g}")
+            for entry in likely
+        ]
+        cards.append(card("Likeliest strings", table(("string", "probability"), rows)))
+    drawn = _drawn(model)
+    if drawn:
+        random = [(element("span", text or "(empty)", class_="string"),) for text in drawn]
+        cards.append(card("Drawn at random", table(("string",), random)))
+    return cards
+
+
+def _drawn(model: WFA | HMM) -> list[str]:
+    endless = isinstance(model, HMM) and not model.stop.any()
+    corpus = inference.sample(model, 10, random_state=0, length=24 if endless else None)
+    return [shown_string(string, 60) for string in corpus]

@@ -1,0 +1,116 @@
+"""From a model to its page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.progress import stage
+from sigmastar.corpus.corpus import as_corpus
+from sigmastar.corpus.frame_files import FrameTable
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.models.hmm import HMM
+from sigmastar.models.ngram import NgramModel
+from sigmastar.models.transducer import Transducer
+from sigmastar.models.transducer_parametric import ParametricTransducer
+from sigmastar.models.wfa import WFA
+from sigmastar.report.automata import automaton_facts, automaton_sections
+from sigmastar.report.ngrams import ngram_sections
+from sigmastar.report.page import Section, page, write_page
+from sigmastar.report.sensors import sensor_sections
+from sigmastar.report.taggers import tagger_sections
+from sigmastar.report.transducers import transducer_sections, transliterator_sections
+from sigmastar.tagging.fst_tagger import FSTTagger
+from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.transduction.model import TransliterationModel
+from sigmastar.views.subject import subject_of
+
+__all__ = ["build_report", "model_sections", "write_report"]
+
+_KINDS = {
+    WFA: "a weighted automaton",
+    HMM: "a hidden Markov model",
+    NgramModel: "an n-gram model",
+    HMMTagger: "a hidden Markov tagger",
+    FSTTagger: "a tagger compiled into a transducer",
+    Transducer: "a transducer",
+    ParametricTransducer: "a transducer with parameters",
+    TransliterationModel: "a transliterator",
+    ContinuousTagger: "a tagger of measurements",
+}
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    data: Any = None,
+    title: str | None = None,
+) -> None:
+    """Write a page about a model: one HTML file that needs no network and no other file.
+
+    Parameters
+    ----------
+    model : model, fitted estimator, or path of a ``.sigma`` file
+        What to look at. Estimators and files also tell how the model was learned.
+    path : str or path
+        The HTML file to write; it appears whole or not at all.
+    data : optional
+        What to test the model on: sequences for automata, tagged sentences or pairs (a
+        ``PairCorpus``) for taggers and transducers, a ``FrameTable`` for measurements.
+    title : str, optional
+        Heading of the page; by default the file's name or the kind of model.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> est = ss.SeparablePFA(2).fit(["ab", "aab", "b"] * 20)
+    >>> ss.write_report(est, "model.html", data=["ab", "b"])  # doctest: +SKIP
+    """
+    write_page(path, build_report(model, data=data, title=title))
+
+
+def build_report(model: Any, *, data: Any = None, title: str | None = None) -> str:
+    """Return the page that :func:`write_report` writes."""
+    machine, history, name = subject_of(model)
+    with stage("writing the report"):
+        facts, sections = model_sections(machine, history, data)
+    heading = title or name or machine.kind
+    return page(heading, f"{machine.kind}: {_kind(machine)}", sections, facts)
+
+
+def model_sections(
+    model: Any, history: Mapping[str, Any], data: Any
+) -> tuple[dict[str, Any], list[Section]]:
+    """Return the numbers at the head of a model's page, and its sections."""
+    if isinstance(model, (WFA, HMM)):
+        corpus = None if data is None else as_corpus(data, alphabet=model.alphabet)
+        return automaton_facts(model), automaton_sections(model, history, corpus)
+    if isinstance(model, NgramModel):
+        corpus = None if data is None else as_corpus(data, alphabet=model.alphabet)
+        return model.facts(), ngram_sections(model, history, corpus)
+    if isinstance(model, ContinuousTagger):
+        return model.facts(), sensor_sections(model, history, _expect(data, FrameTable))
+    pairs = _expect(data, PairCorpus)
+    if isinstance(model, (HMMTagger, FSTTagger)):
+        return model.facts(), tagger_sections(model, history, pairs)
+    if isinstance(model, TransliterationModel):
+        return model.facts(), transliterator_sections(model, history, pairs)
+    return model.facts(), transducer_sections(model, history, pairs)
+
+
+def _expect(data: Any, kind: type) -> Any:
+    if data is None or isinstance(data, kind):
+        return data
+    reader = {"FrameTable": "read_frames", "PairCorpus": "read_pairs or read_tagged"}[kind.__name__]
+    raise InvalidParameter(
+        f"data must be a {kind.__name__} for this kind of model; got {type(data).__name__}. "
+        f"Read it with sigmastar.{reader}."
+    )
+
+
+def _kind(machine: Any) -> str:
+    return next(words for kind, words in _KINDS.items() if isinstance(machine, kind))

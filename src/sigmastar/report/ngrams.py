@@ -1,0 +1,75 @@
+"""What a page shows of n-gram models: sizes by order, predictions, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.drawing.charts import bars
+from sigmastar.drawing.markup import Markup, element
+from sigmastar.models.ngram import NgramModel
+from sigmastar.report.learning import learning_cards
+from sigmastar.report.page import Section, card, table
+from sigmastar.views.summary import shown_string
+
+__all__ = ["ngram_sections"]
+
+
+def ngram_sections(
+    model: NgramModel, history: Mapping[str, Any], data: Corpus | None
+) -> list[Section]:
+    """Return the sections of an n-gram model's page."""
+    return [
+        Section("Predictions", _predictions(model)),
+        Section("Test", [] if data is None else _test(model, data)),
+        Section("Examples", _examples(model)),
+        Section("Learning", learning_cards(history)),
+    ]
+
+
+def _predictions(model: NgramModel) -> list[Markup]:
+    names = [str(symbol) for symbol in model.alphabet.symbols]
+    names += ["END"] if model.width > len(names) else []
+    prefix: list[Any] = []
+    cards = []
+    for _ in range(3):
+        corpus = Corpus.from_sequences([prefix], alphabet=model.alphabet)
+        row = model.distributions(corpus)[0]
+        best = np.argsort(-row, kind="stable")[:8]
+        after = shown_string(prefix)
+        cards.append(
+            card(
+                f"After {after}" if prefix else "At the beginning",
+                bars(
+                    [names[i] for i in best],
+                    [float(row[i]) for i in best],
+                    title=f"next symbol after {after}",
+                ),
+            )
+        )
+        code = int(np.argmax(row[: model.n_symbols]))
+        prefix = [*prefix, model.alphabet.symbols[code]]
+    return cards
+
+
+def _test(model: NgramModel, data: Corpus) -> list[Markup]:
+    inside, ends = model.likelihoods(data)
+    every = np.concatenate([inside, ends]) if model.ends else inside
+    rows = [
+        ("sequences", f"{len(data):,}"),
+        ("symbols", f"{data.n_symbols:,}"),
+        ("mean likelihood of the next symbol", f"{float(inside.mean()):.4f}"),
+        ("bits a symbol", f"{float(-np.log2(every).mean()):.4f}"),
+    ]
+    return [card("How well it does", table(("", ""), rows))]
+
+
+def _examples(model: NgramModel) -> list[Markup]:
+    rng = np.random.default_rng(0)
+    length = 60 if not model.ends else 200
+    drawn = [model.alphabet.decode(model.draw(rng, length)) for _ in range(8)]
+    rows = [(element("span", shown_string(string, 120), class_="string"),) for string in drawn]
+    return [card("Drawn at random", table(("string",), rows), wide=True)]

@@ -1,0 +1,225 @@
+"""What a page shows of text taggers: tags and their order, the compiled machine, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.drawing.charts import bars
+from sigmastar.drawing.graph import Arc, draw_graph
+from sigmastar.drawing.heatmap import heatmap
+from sigmastar.drawing.markup import Markup, element, join
+from sigmastar.fst.lazy import LazyTransducer
+from sigmastar.fst.sequential import SequentialTransducer
+from sigmastar.models.tag_model import SCORE_UNIT, TagModel
+from sigmastar.report.labels import confusion_cards, percent
+from sigmastar.report.learning import learning_cards
+from sigmastar.report.page import Section, card, scrolling, table
+from sigmastar.tagging.evaluation import evaluate_tagger
+from sigmastar.tagging.fst_tagger import FSTTagger
+from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.views.confusion import confusion
+
+__all__ = ["tagged_sentence", "tagger_sections"]
+
+_MOST_TAGS = 24
+_MOST_STATES = 14
+_SENTENCES = 8
+
+
+def tagger_sections(
+    tagger: HMMTagger | FSTTagger, history: Mapping[str, Any], data: PairCorpus | None
+) -> list[Section]:
+    """Return the sections of a tagger's page."""
+    return [
+        Section("Machine", _machine(tagger)),
+        Section("Test", [] if data is None else _test(tagger, data)),
+        Section("Examples", [] if data is None else _examples(tagger, data)),
+        Section("Learning", learning_cards(history)),
+    ]
+
+
+def _machine(tagger: HMMTagger | FSTTagger) -> list[Markup]:
+    if isinstance(tagger, HMMTagger):
+        return _tag_cards(tagger.model_)
+    if isinstance(tagger.machine, LazyTransducer):
+        return _tag_cards(tagger.machine.model)
+    return _transducer_cards(tagger.machine)
+
+
+def _tag_cards(model: TagModel) -> list[Markup]:
+    """Show which tag follows which, and how ambiguous words are."""
+    n = model.n_tags
+    follow = np.exp(model.bigram / SCORE_UNIT)
+    follow /= np.maximum(follow.sum(axis=1, keepdims=True), 1e-300)
+    # The last row and column stand for the edge of a sentence: one more node of the graph.
+    names = [*model.tags, "EDGE"]
+    share = np.full(n + 1, 1.0 / (n + 1))
+    for _ in range(60):
+        share = share @ follow
+    order = np.argsort(-share, kind="stable")
+    busy = order[:_MOST_STATES]
+    arcs = [
+        Arc(i, int(j), float(follow[a, busy[j]]), f"{100 * follow[a, busy[j]]:.0f}%")
+        for i, a in enumerate(busy)
+        for j in np.argsort(-follow[a, busy], kind="stable")[:3]
+        if follow[a, busy[j]] > 0.04
+    ]
+    edge = (busy == n).astype(float)
+    picture = draw_graph(
+        [names[a] for a in busy],
+        arcs,
+        visits=share[busy],
+        start=edge,
+        stop=np.zeros(len(busy)),
+        title="tags and what follows them",
+    )
+    many = order[:_MOST_TAGS]
+    heat = heatmap(
+        follow[np.ix_(many, many)],
+        [names[a] for a in many],
+        [names[a] for a in many],
+        title="tag transitions",
+        row_title="tag",
+        column_title="next tag",
+    )
+    sizes = np.bincount(np.diff(model.offsets))
+    counts = [(k, int(c)) for k, c in enumerate(sizes) if c][:10]
+    return [
+        card(
+            "What follows what",
+            picture,
+            note="The commonest tags and their likeliest successors; EDGE is where a sentence "
+            "begins and ends.",
+            wide=True,
+        ),
+        card("Tag transitions", scrolling(heat), note="From the row's tag to the column's."),
+        card(
+            "How ambiguous words are",
+            bars(
+                [f"{k} tag" + ("s" if k > 1 else "") for k, _ in counts],
+                [float(c) for _, c in counts],
+                title="classes of words by the number of their candidate tags",
+                told=[f"{c:,}" for _, c in counts],
+            ),
+            note="Classes of words by the number of their candidate tags.",
+        ),
+    ]
+
+
+def _transducer_cards(machine: SequentialTransducer) -> list[Markup]:
+    """Show the busiest states of a compiled machine, and some of its arcs."""
+    following, written = machine.next_states, machine.outputs
+    there = following >= 0
+    moves = np.zeros((machine.n_states, machine.n_states))
+    rows, columns = np.nonzero(there)
+    np.add.at(moves, (rows, following[rows, columns]), 1.0)
+    moves /= np.maximum(moves.sum(axis=1, keepdims=True), 1.0)
+    visits = moves.sum(axis=0) + 1e-9
+    visits[0] += 1.0
+    busy = np.unique(np.append(np.argsort(-visits, kind="stable")[: _MOST_STATES - 1], 0))
+    arcs = []
+    for i, a in enumerate(busy):
+        for j in np.argsort(-moves[a, busy], kind="stable")[:2]:
+            b = busy[j]
+            if moves[a, b] > 0.03:
+                read = int(np.argmax(there[a] & (following[a] == b)))
+                output = "·".join(
+                    machine.output_symbols[s] for s in machine.string(int(written[a, read]))
+                )
+                arcs.append(Arc(i, int(j), float(moves[a, b]), output or "ε"))
+    start = np.zeros(len(busy))
+    start[int(np.flatnonzero(busy == 0)[0])] = 1.0
+    picture = draw_graph(
+        [str(a) for a in busy],
+        arcs,
+        visits=visits[busy],
+        start=start,
+        stop=(machine.final[busy] >= 0).astype(float),
+        title="the compiled machine",
+    )
+    sample = [(int(a), int(c)) for a, c in zip(rows, columns, strict=True)][
+        :: max(len(rows) // 14, 1)
+    ][:14]
+    table_rows = [
+        (
+            str(a),
+            machine.inputs[c],
+            " ".join(machine.output_symbols[s] for s in machine.string(int(written[a, c]))) or "ε",
+            str(following[a, c]),
+        )
+        for a, c in sample
+    ]
+    return [
+        card(
+            "The compiled machine",
+            picture,
+            note=f"{machine.n_states:,} states and {machine.n_arcs:,} arcs; the states that most "
+            "arcs lead to, and one output of each arc. No search happens at run time: one "
+            "look-up a word.",
+            wide=True,
+        ),
+        card(
+            "Some arcs",
+            table(("state", "reads", "writes", "next"), table_rows, left=3),
+            note="Every so many arcs of the machine.",
+            wide=True,
+        ),
+    ]
+
+
+def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
+    figures = evaluate_tagger(tagger, data)
+    rows = [
+        ("words", f"{figures['n_words']:,}", percent(figures["accuracy"])),
+        ("known words", f"{figures['n_known']:,}", percent(figures["known_accuracy"])),
+        ("unknown words", f"{figures['n_unknown']:,}", percent(figures["unknown_accuracy"])),
+        ("whole sentences", f"{figures['n_sentences']:,}", percent(figures["sentence_accuracy"])),
+    ]
+    sentences = [[str(word) for word in sentence] for sentence in data.source]
+    given = [tag for sentence in tagger.predict(sentences) for tag in sentence]
+    right = [tag for sentence in data.target for tag in sentence]
+    return [
+        card("How well it does", table(("", "number", "right"), rows)),
+        *confusion_cards(confusion(right, given)),
+    ]
+
+
+def _examples(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
+    """Show sentences with errors first: they tell most."""
+    sentences = [[str(word) for word in sentence] for sentence in data.source]
+    truth = [[str(tag) for tag in sentence] for sentence in data.target]
+    given = tagger.predict(sentences)
+    wrong = [g != t for g, t in zip(given, truth, strict=True)]
+    short = [i for i, words in enumerate(sentences) if 3 <= len(words) <= 30]
+    order = sorted(short, key=lambda i: not wrong[i])
+    half = [i for i in order if wrong[i]][: _SENTENCES // 2]
+    fine = [i for i in short if not wrong[i]][: _SENTENCES - len(half)]
+    lines = [tagged_sentence(sentences[i], given[i], truth[i]) for i in [*half, *fine]]
+    if not lines:
+        return []
+    note = "Given tags under the words; where they are wrong, the right one stands behind."
+    return [card("Tagged sentences", join(*lines), note=note, wide=True)]
+
+
+def tagged_sentence(
+    words: Sequence[str], given: Sequence[str], right: Sequence[str] | None = None
+) -> Markup:
+    """Write a sentence with its tags below, errors marked."""
+    truth = given if right is None else right
+    return element(
+        "p",
+        *(
+            element(
+                "span",
+                word,
+                element("i", tag if tag == true else f"{tag} → {true}"),
+                class_="word" if tag == true else "word wrong",
+            )
+            for word, tag, true in zip(words, given, truth, strict=True)
+        ),
+        class_="sentence",
+    )

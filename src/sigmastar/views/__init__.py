@@ -1,0 +1,1 @@
+"""What there is to see of a model: plain records that plots and reports draw."""

@@ -1,0 +1,80 @@
+"""Which labels are taken for which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.types import FloatArray, IndexArray
+
+__all__ = ["Confusion", "confusion"]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each label (row) was given each label (column).
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels, most frequent first.
+    counts : array (n_labels, n_labels)
+        Rows are right labels, columns given ones.
+    """
+
+    labels: tuple[str, ...]
+    counts: IndexArray
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers; NaN if there are none at all."""
+        total = int(self.counts.sum())
+        return float(np.trace(self.counts) / total) if total else float("nan")
+
+    @property
+    def recall(self) -> FloatArray:
+        """Share of each label's occurrences that were found; NaN for a label without any."""
+        return _ratio(np.diag(self.counts), self.counts.sum(axis=1))
+
+    @property
+    def precision(self) -> FloatArray:
+        """Share of each label's answers that were right; NaN for a label never given."""
+        return _ratio(np.diag(self.counts), self.counts.sum(axis=0))
+
+    def shares(self) -> FloatArray:
+        """Return the rows as shares of their sums."""
+        sums = np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        return np.asarray(self.counts / sums, dtype=np.float64)
+
+    def top(self, n: int) -> Confusion:
+        """Return the n most frequent labels, all others together as “other”."""
+        if len(self.labels) <= n:
+            return self
+        group = np.minimum(np.arange(len(self.labels)), n - 1)
+        counts = np.zeros((n, n), dtype=np.int64)
+        np.add.at(counts, (group[:, None], group[None, :]), self.counts)
+        return Confusion((*self.labels[: n - 1], "other"), counts)
+
+
+def confusion(right: Iterable[object], given: Iterable[object]) -> Confusion:
+    """Count which labels were given where which were right."""
+    truth, guess = [str(a) for a in right], [str(b) for b in given]
+    if len(truth) != len(guess):
+        raise InvalidData(
+            f"right and given labels must be equally many; got {len(truth)} and {len(guess)}."
+        )
+    names, codes = np.unique(np.array([*truth, *guess], dtype=object), return_inverse=True)
+    size = len(names)
+    counts = np.zeros((size, size), dtype=np.int64)
+    np.add.at(counts, (codes[: len(truth)], codes[len(truth) :]), 1)
+    order: Sequence[int] = np.argsort(-counts.sum(axis=1), kind="stable").tolist()
+    return Confusion(tuple(names[i] for i in order), counts[np.ix_(order, order)])
+
+
+def _ratio(above: IndexArray, below: IndexArray) -> FloatArray:
+    result = np.full(len(above), np.nan)
+    np.divide(above, below, out=result, where=below > 0)
+    return result

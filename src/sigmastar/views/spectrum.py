@@ -1,0 +1,69 @@
+"""Singular values of a model's Hankel matrix, H(u, v) = f(uv) over all strings u, v.
+
+With P = Σ_u α(u) α(u)ᵀ and Q = Σ_v β(v) β(v)ᵀ, H = F B with FᵀF = P and B Bᵀ = Q, so that the
+squares of the singular values are the eigenvalues of P Q. P solves P = α αᵀ + Σ_σ A_σᵀ P A_σ,
+and Q likewise. Both sums are finite when the spectral radius of Σ_σ A_σ ⊗ A_σ is below one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from sigmastar.core.types import FloatArray
+from sigmastar.models.algebra import to_wfa
+from sigmastar.models.hmm import HMM
+from sigmastar.models.wfa import WFA
+
+__all__ = ["hankel_singular_values"]
+
+_DIRECT_STATES = 24  # above this, iterating is cheaper than one system of n² unknowns
+_STEPS = 4000
+_TOLERANCE = 1e-12
+
+
+def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
+    """Return the singular values of the infinite Hankel matrix, largest first.
+
+    Returns
+    -------
+    array (n_states,) or None
+        None when f is not square-summable: then there is no such matrix.
+    """
+    automaton = to_wfa(model)
+    left = _gramian(automaton.initial, automaton.transitions.transpose(0, 2, 1))
+    right = _gramian(automaton.final, automaton.transitions)
+    if left is None or right is None:
+        return None
+    factor = _root(left)
+    inner = factor.T @ right @ factor
+    values = np.linalg.eigvalsh((inner + inner.T) / 2)
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[::-1], dtype=np.float64)
+
+
+def _gramian(vector: FloatArray, operators: FloatArray) -> FloatArray | None:
+    """Solve X = v vᵀ + Σ M X Mᵀ, or return None if the sum it stands for diverges."""
+    n = len(vector)
+    outer = np.outer(vector, vector)
+    if n <= _DIRECT_STATES:
+        growth = np.einsum("sij,skl->ikjl", operators, operators).reshape(n * n, n * n)
+        if np.abs(np.linalg.eigvals(growth)).max() >= 1:
+            return None
+        solution = np.linalg.solve(np.eye(n * n) - growth, outer.ravel()).reshape(n, n)
+        return np.asarray(solution, dtype=np.float64)
+    total, term = outer.copy(), outer
+    for _ in range(_STEPS):
+        term = (operators @ term @ operators.transpose(0, 2, 1)).sum(axis=0)
+        total = total + term
+        size = float(np.abs(term).max())
+        if not np.isfinite(size):
+            return None
+        if size <= _TOLERANCE * float(np.abs(total).max()):
+            return np.asarray(total, dtype=np.float64)
+    return None
+
+
+def _root(gramian: FloatArray) -> FloatArray:
+    """Return L with L Lᵀ = gramian, also where it is only semi-definite."""
+    values, vectors = scipy.linalg.eigh(gramian)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64)

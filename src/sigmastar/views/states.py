@@ -1,0 +1,176 @@
+"""What a machine remembers, as a graph that a person can read.
+
+The states of a PFA or HMM mean something and are shown as they are. Those of a general WFA do not:
+any change of basis gives the same function. For these the graph shows *what is remembered*: the
+likeliest prefixes are grouped by what they predict next, each group one node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from sigmastar.core.types import FloatArray
+from sigmastar.drawing.graph import Arc
+from sigmastar.inference.readout import Readout, readable
+from sigmastar.models.hmm import HMM
+from sigmastar.models.pfa import PFA
+from sigmastar.models.wfa import WFA
+
+__all__ = ["StateGraph", "state_graph"]
+
+_PREFIXES = 600
+_SMALLEST_ARC = 0.02
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """States and the strong arcs between them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the states shown, most visited first.
+    visits, start, stop : array
+        Expected visits in a string, probability of starting and of stopping there.
+    arcs : tuple of Arc
+        The strong arcs, all symbols of one arc together.
+    move : array (n, n)
+        Probability of moving between the states shown.
+    emit : array (n, n_symbols + 1)
+        Distribution of the next symbol in each state shown, the end last.
+    grouped : bool
+        Whether the nodes are groups of prefixes and not states of the model.
+    hidden_states : int
+        How many states are left out.
+    kept_share : float
+        Share of the moves between the states shown that the arcs stand for.
+    """
+
+    names: tuple[str, ...]
+    visits: FloatArray
+    start: FloatArray
+    stop: FloatArray
+    arcs: tuple[Arc, ...]
+    move: FloatArray
+    emit: FloatArray
+    grouped: bool
+    hidden_states: int
+    kept_share: float
+
+
+def state_graph(model: WFA | HMM, *, max_states: int = 14, arcs_each: int = 3) -> StateGraph:
+    """Build the graph of a model.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    max_states : int
+        States to show at most: the most visited ones.
+    arcs_each : int
+        Arcs to show for each state at most: the likeliest ones.
+    """
+    automaton = readable(model)
+    grouped = not isinstance(automaton, PFA)
+    machine = automaton if isinstance(automaton, PFA) else _grouped(automaton, max_states)
+    visits = expected_visits(machine)
+    order = np.argsort(-visits, kind="stable")[:max_states]
+    move = machine.transition_sum[np.ix_(order, order)]
+    arcs: list[Arc] = []
+    for i, state in enumerate(order):
+        strongest = np.argsort(-move[i], kind="stable")[:arcs_each]
+        for j in strongest:
+            if move[i, j] >= _SMALLEST_ARC:
+                spelled = machine.transitions[:, state, order[j]]
+                arcs.append(Arc(i, int(j), float(move[i, j]), _arc_label(machine, spelled)))
+    flow = visits[order][:, None] * move
+    kept = sum(flow[arc.source, arc.target] for arc in arcs)
+    return StateGraph(
+        names=tuple(str(state) for state in order),
+        visits=visits[order],
+        start=machine.initial[order],
+        stop=machine.final[order],
+        arcs=tuple(arcs),
+        move=move,
+        emit=np.column_stack([machine.transitions.sum(axis=2).T, machine.final])[order],
+        grouped=grouped,
+        hidden_states=machine.n_states - len(order),
+        kept_share=float(kept / max(float(flow.sum()), 1e-300)),
+    )
+
+
+def expected_visits(machine: PFA) -> FloatArray:
+    """Return how often a string visits each state; of an endless process, how large a share."""
+    if machine.spectral_radius < 1 - 1e-9:
+        system = np.eye(machine.n_states) - machine.transition_sum.T
+        visits = np.linalg.solve(system, machine.initial)
+        return np.asarray(np.maximum(visits, 0.0), dtype=np.float64)
+    share = machine.initial.copy()
+    mean = np.zeros_like(share)
+    for _ in range(200):
+        mean += share
+        share = share @ machine.transition_sum
+    return np.asarray(mean / mean.sum(), dtype=np.float64)
+
+
+def _arc_label(machine: PFA, spelled: FloatArray) -> str:
+    """Name the likeliest symbols of an arc with their probabilities."""
+    best = np.argsort(-spelled, kind="stable")[:2]
+    names = [
+        f"{machine.alphabet.symbols[s]} {100 * spelled[s]:.0f}%"
+        for s in best
+        if spelled[s] >= max(0.3 * spelled[best[0]], 0.01)
+    ]
+    more = int((spelled >= 0.3 * spelled[best[0]]).sum()) > 2
+    return ", ".join(names) + (" …" if more else "")
+
+
+def _grouped(automaton: WFA, n_groups: int) -> PFA:
+    """Summarise a WFA as a PFA over groups of prefixes that predict alike."""
+    prefixes, weights = _likely_prefixes(automaton)
+    readout = Readout.of(automaton).weights
+    follow = np.maximum(prefixes @ readout, 0.0)
+    follow /= follow.sum(axis=1, keepdims=True)
+    kinds = len(np.unique(follow.round(6), axis=0))
+    k = min(automaton.n_states, n_groups, kinds)
+    groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights)
+    members = groups.labels_
+    arcs = np.zeros((automaton.n_symbols, k, k))
+    stop = np.zeros(k)
+    np.add.at(stop, members, weights * follow[:, -1])
+    for symbol in range(automaton.n_symbols):
+        after = np.maximum(prefixes @ automaton.transitions[symbol] @ readout, 0.0)
+        total = after.sum(axis=1, keepdims=True)
+        after = np.divide(
+            after, total, out=np.full_like(after, 1 / after.shape[1]), where=total > 0
+        )
+        np.add.at(arcs[symbol], (members, groups.predict(after)), weights * follow[:, symbol])
+    start = np.zeros(k)
+    start[members[0]] = 1.0
+    return PFA.normalized(start, arcs, stop, automaton.alphabet)
+
+
+def _likely_prefixes(automaton: WFA) -> tuple[FloatArray, FloatArray]:
+    """Return forward vectors of the likeliest prefixes, and their probabilities."""
+    after = automaton.prefix_final
+    vectors = [automaton.initial]
+    weights = [1.0]
+    frontier = [(1.0, automaton.initial)]
+    while frontier and len(vectors) < _PREFIXES:
+        children = []
+        for _, vector in frontier:
+            for operator in automaton.transitions:
+                child = vector @ operator
+                weight = float(child @ after)
+                if weight > 0:
+                    children.append((weight, child))
+        children.sort(key=lambda pair: -pair[0])
+        frontier = children[:60]
+        vectors += [vector for _, vector in frontier]
+        weights += [weight for weight, _ in frontier]
+        if frontier and frontier[0][0] < 1e-6:
+            break
+    return np.array(vectors), np.array(weights)

@@ -1,0 +1,53 @@
+"""Whatever may be looked at, file, estimator or model, as a model and its history."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.loading import load
+from sigmastar.models.hmm import HMM
+from sigmastar.models.persist import read_history
+from sigmastar.models.stored import StoredModel
+from sigmastar.models.wfa import WFA
+from sigmastar.tagging.hmm_tagger import HMMTagger
+
+__all__ = ["Subject", "automaton_of", "subject_of"]
+
+
+class Subject(NamedTuple):
+    """A model, how it came about, and what to call it."""
+
+    model: Any
+    history: Mapping[str, Any]
+    name: str | None
+
+
+def subject_of(thing: Any) -> Subject:
+    """Take a path of a ``.sigma`` file, a fitted estimator or a model."""
+    if isinstance(thing, (str, os.PathLike)):
+        return Subject(load(thing), read_history(thing), Path(thing).stem)
+    if isinstance(thing, HMMTagger):
+        return Subject(thing, thing.info_, None)
+    if hasattr(thing, "model_"):
+        name = type(thing).__name__
+        return Subject(thing.model_, {"method": name, **thing.info_}, name)
+    if not isinstance(thing, StoredModel):
+        raise InvalidParameter(
+            "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
+            f"got {type(thing).__name__}. Fit the estimator first."
+        )
+    return Subject(thing, {}, None)
+
+
+def automaton_of(thing: Any) -> WFA | HMM:
+    """Take the automaton or HMM out of a file, an estimator or a model."""
+    model = subject_of(thing).model
+    if not isinstance(model, (WFA, HMM)):
+        raise InvalidParameter(
+            f"model must be an automaton (WFA, PFA or HMM); got a {type(model).__name__}."
+        )
+    return model

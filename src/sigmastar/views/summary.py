@@ -1,0 +1,67 @@
+"""A model in numbers: size, mass, entropy, likely strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from sigmastar.inference import likeliest_strings, log_proba, sample
+from sigmastar.inference.readout import readable
+from sigmastar.models.hmm import HMM
+from sigmastar.models.pfa import PFA
+from sigmastar.models.wfa import WFA
+
+__all__ = ["shown_string", "summarize"]
+
+_ENTROPY_SAMPLES = 4000
+
+
+def summarize(machine: WFA | HMM, strings: int = 10) -> dict[str, Any]:
+    """Collect what there is to say about an automaton.
+
+    Parameters
+    ----------
+    machine : WFA, PFA or HMM
+        The model.
+    strings : int
+        How many of its likeliest strings to find.
+    """
+    automaton = readable(machine)
+    mass = automaton.total_mass()
+    summary: dict[str, Any] = {
+        "kind": machine.kind,
+        "states": machine.n_states,
+        "symbols": machine.n_symbols,
+        "alphabet": machine.alphabet.shown(),
+        "arcs": int((automaton.transitions != 0).sum()),
+        "negative_weights": int((automaton.transitions < 0).sum()),
+        "spectral_radius": automaton.spectral_radius,
+        "total_mass": mass,
+    }
+    if isinstance(automaton, PFA) and abs(mass - 1) < 1e-6:
+        drawn = sample(automaton, _ENTROPY_SAMPLES, random_state=0)
+        bits = -log_proba(automaton, drawn) / np.log(2)
+        summary["mean_length"] = _mean_length(automaton)
+        summary["entropy_bits_per_string"] = float(bits.mean())
+        summary["entropy_standard_error"] = float(bits.std() / np.sqrt(len(bits)))
+    found = likeliest_strings(automaton, strings) if strings > 0 else []
+    summary["likeliest_strings"] = [{"string": shown_string(s), "p": p} for s, p in found]
+    return summary
+
+
+def shown_string(string: Iterable[object], most: int | None = None) -> str:
+    """Write a sequence for people: characters run together, longer symbols are spaced."""
+    names = [str(symbol) for symbol in string]
+    cut = names if most is None else names[:most]
+    joiner = "" if all(len(name) == 1 for name in names) else " "
+    return joiner.join(cut) + (" …" if len(cut) < len(names) else "")
+
+
+def _mean_length(automaton: PFA) -> float:
+    """Return the expected length: each step from any state adds one, Σ_k initialᵀ A^k A 1."""
+    steps = np.linalg.solve(
+        np.eye(automaton.n_states) - automaton.transition_sum, 1.0 - automaton.final
+    )
+    return float(automaton.initial @ steps)
