@@ -18,8 +18,13 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Reports are tested in a real browser; tools/browser.sh installs one on Debian if it is missing.
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	@sh tools/browser.sh; case $$? in \
+		0) what=tests ;; \
+		3) what="tests --ignore=tests/browser" ;; \
+		*) exit 1 ;; \
+	esac; $(BIN)/python -m pytest -n 2 --dist loadfile $$what
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

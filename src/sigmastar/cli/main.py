@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from sigmastar import __version__
-from sigmastar.cli import bench, demo, learn, machines, scores, sensors, tagger, transducer
+from sigmastar.cli import bench, demo, learn, machines, report, scores, sensors, tagger, transducer
 from sigmastar.cli.output import err, out, progress
 from sigmastar.core.errors import SigmastarError
 
@@ -30,6 +30,7 @@ app.command()(scores.predict)
 app.command()(machines.sample)
 app.command()(machines.show)
 app.command()(machines.convert)
+app.command()(report.report)
 app.command("export", hidden=True)(machines.convert)
 app.add_typer(sensors.app, name="sensors")
 app.add_typer(tagger.app, name="tagger")

@@ -13,6 +13,7 @@ from sigmastar.drawing.markup import Markup, element
 __all__ = ["heatmap"]
 
 _TALLEST_LABEL = 12  # characters
+_CARD = 320.0  # the width that a card has at least
 
 
 def heatmap(
@@ -44,14 +45,16 @@ def heatmap(
         Colour of the cells off the diagonal, for confusion matrices.
     """
     values = np.asarray(matrix, dtype=np.float64)
-    if cell is None:
-        cell = min(32.0, max(16.0, 290.0 / max(len(columns), 1)))
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     wide = max((len(name) for name in rows), default=1)
-    left = 7.0 * min(wide, _TALLEST_LABEL) + 12 + (16 if row_title else 0)
+    left = (7.0 * min(wide, _TALLEST_LABEL) + 12 if wide else 1) + (16 if row_title else 0)
     tall = max((len(name) for name in columns), default=1)
     upright = tall <= 2
-    top = (18 if upright else 6.2 * min(tall, _TALLEST_LABEL) + 10) + (16 if column_title else 0)
+    top = (1 if not tall else 18 if upright else 6.2 * min(tall, _TALLEST_LABEL) + 10) + (
+        16 if column_title else 0
+    )
+    if cell is None:
+        cell = min(32.0, max(13.0, (_CARD - left) / max(len(columns), 1)))
     width, height = left + cell * len(columns) + 4, top + cell * len(rows) + 4
     # A slanted name reaches over the right edge.
     width += 0 if upright else 4.0 * min(tall, _TALLEST_LABEL)
@@ -68,10 +71,14 @@ def heatmap(
     ]
     for i, name in enumerate(rows):
         y = top + cell * (i + 0.5) + 4
+        if not name:
+            continue
         parts.append(label(left - 6, y, shorten(name, _TALLEST_LABEL), anchor="end", size=11))
     for j, name in enumerate(columns):
         x, y = left + cell * (j + 0.5), top - 5
         text = shorten(name, _TALLEST_LABEL)
+        if not name:
+            continue
         if upright:
             parts.append(label(x, y, text, anchor="middle", size=11))
         else:

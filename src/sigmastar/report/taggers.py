@@ -194,9 +194,9 @@ def _examples(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
     truth = [[str(tag) for tag in sentence] for sentence in data.target]
     given = tagger.predict(sentences)
     wrong = [g != t for g, t in zip(given, truth, strict=True)]
-    short = [i for i, words in enumerate(sentences) if 3 <= len(words) <= 30]
-    order = sorted(short, key=lambda i: not wrong[i])
-    half = [i for i in order if wrong[i]][: _SENTENCES // 2]
+    first = {tuple(words): i for i, words in reversed(list(enumerate(sentences)))}
+    short = sorted(i for words, i in first.items() if 3 <= len(words) <= 30)
+    half = [i for i in short if wrong[i]][: _SENTENCES // 2]
     fine = [i for i in short if not wrong[i]][: _SENTENCES - len(half)]
     lines = [tagged_sentence(sentences[i], given[i], truth[i]) for i in [*half, *fine]]
     if not lines:

@@ -132,11 +132,12 @@ def _units(model: TransliterationModel) -> list[Markup]:
         (
             _spelled(model.source_alphabet.symbols, read[u]),
             _spelled(model.target_alphabet.symbols, write[u]),
+            f"{100 * model.unit_weights[u]:.2f} %",
         )
         for u in strongest
     ]
     columns = [rows[k::3] for k in range(3)]
-    tables = [table(("reads", "writes"), part, left=2) for part in columns if part]
+    tables = [table(("reads", "writes", "share"), part, left=2) for part in columns if part]
     cards = [
         card(
             "Units of most weight",
@@ -154,7 +155,7 @@ def _single_units(model: TransliterationModel) -> Markup | None:
     alone = ((read >= 0).sum(axis=1) == 1) & ((write >= 0).sum(axis=1) == 1)
     if not alone.any():
         return None
-    weights = np.exp(model.unit_weights - model.unit_weights.max()) * alone
+    weights = model.unit_weights
     matrix = np.zeros((len(model.source_alphabet), len(model.target_alphabet)))
     np.add.at(matrix, (read[alone].max(axis=1), write[alone].max(axis=1)), weights[alone])
     rows = np.flatnonzero(matrix.sum(axis=1))[:_WIDEST]
