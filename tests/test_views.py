@@ -75,6 +75,13 @@ def test_graph_has_the_strong_arcs_and_says_what_it_keeps() -> None:
     assert not graph.grouped
 
 
+def test_share_of_moves_kept_counts_visits() -> None:
+    graph = state_graph(loop_machine(), arcs_each=1)
+    # Flows: 0→1 one visit; state 1 is visited 1/.65 times, state 2 .3/.65 times.
+    moves = np.array([1.0, 0.2 / 0.65, 0.3 / 0.65, 0.5 * 0.3 / 0.65])
+    assert graph.kept_share == pytest.approx(moves[[0, 2, 3]].sum() / moves.sum())
+
+
 def test_expected_visits_are_those_of_drawn_paths() -> None:
     model = loop_machine()
     # Visits v solve v = initial + v A: v0 = 1, v1 = 1 + .2 v1 + .5 v2, v2 = .3 v1.
@@ -127,6 +134,12 @@ def test_curves_are_read_from_what_learners_record() -> None:
     assert recorded_singular_values(spectral.info_)[0] > 0
     gibbs = ss.GibbsPFA(2, n_samples=2, burn_in=4, random_state=0).fit(words)
     assert learning_curves(gibbs.info_)[0].title == "Gibbs sampling"
+
+
+def test_selection_curve_takes_the_best_of_each_size() -> None:
+    rows = [(2, -3.0), (2, -1.0), (2, -2.0), (4, -0.5)]
+    curve = learning_curves({"path": [{"n_states": n, "score": v} for n, v in rows]})[0]
+    assert curve.series == {"score": ([2, 4], [-1.0, -0.5])}
 
 
 @pytest.mark.parametrize(
