@@ -28,6 +28,8 @@ __all__ = ["automaton_facts", "automaton_sections", "graph_card"]
 
 _LARGEST_SPECTRUM = 120  # states
 _WIDEST = 36  # columns of a heat-map
+_LARGEST_SEARCH = 2000  # symbols among which to search for the likeliest strings
+_BEGINNING = 24  # symbols
 
 
 def automaton_facts(model: WFA | HMM) -> dict[str, Any]:
@@ -238,21 +240,19 @@ def _test(model: WFA | HMM, data: Corpus) -> list[Markup]:
 
 def _examples(model: WFA | HMM) -> list[Markup]:
     cards = []
-    likely = summarize(model, strings=10)["likeliest_strings"]
+    large = model.n_symbols > _LARGEST_SEARCH
+    likely = [] if large else summarize(model, strings=10)["likeliest_strings"]
     if likely:
         rows = [
             (element("span", entry["string"] or "(empty)", class_="string"), f"{entry['p']:.4g}")
             for entry in likely
         ]
         cards.append(card("Likeliest strings", table(("string", "probability"), rows)))
-    drawn = _drawn(model)
-    if drawn:
-        random = [(element("span", text or "(empty)", class_="string"),) for text in drawn]
-        cards.append(card("Drawn at random", table(("string",), random)))
-    return cards
-
-
-def _drawn(model: WFA | HMM) -> list[str]:
+    # Where strings may not end, or ends are rare among very many symbols: beginnings.
     endless = isinstance(model, HMM) and not model.stop.any()
-    corpus = inference.sample(model, 10, random_state=0, length=24 if endless else None)
-    return [shown_string(string, 60) for string in corpus]
+    length = _BEGINNING if endless or large else None
+    corpus = inference.sample(model, 10, random_state=0, length=length)
+    drawn = [(element("span", shown_string(s, 60) or "(empty)", class_="string"),) for s in corpus]
+    note = "" if length is None else f"Beginnings of {length} symbols."
+    cards.append(card("Drawn at random", table(("string",), drawn), note=note))
+    return cards

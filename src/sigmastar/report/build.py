@@ -11,6 +11,7 @@ from sigmastar.core.progress import stage
 from sigmastar.corpus.corpus import as_corpus
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.models.continuous import ContinuousTagger
 from sigmastar.models.hmm import HMM
 from sigmastar.models.ngram import NgramModel
@@ -76,7 +77,8 @@ def write_report(
 def build_report(model: Any, *, data: Any = None, title: str | None = None) -> str:
     """Return the page that :func:`write_report` writes."""
     machine, history, name = subject_of(model)
-    with stage("writing the report"):
+    # Small products throughout: threads of BLAS would only wait for each other.
+    with stage("writing the report"), one_blas_thread():
         facts, sections = model_sections(machine, history, data)
     heading = title or name or machine.kind
     return page(heading, f"{machine.kind}: {_kind(machine)}", sections, facts)

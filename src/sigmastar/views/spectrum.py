@@ -7,6 +7,8 @@ and Q likewise. Both sums are finite when the spectral radius of Σ_σ A_σ ⊗ 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 
@@ -17,7 +19,7 @@ from sigmastar.models.wfa import WFA
 
 __all__ = ["hankel_singular_values"]
 
-_DIRECT_STATES = 24  # above this, iterating is cheaper than one system of n² unknowns
+_DIRECT_STATES = 40  # above this, one system of n² unknowns costs too much
 _STEPS = 4000
 _TOLERANCE = 1e-12
 
@@ -45,15 +47,22 @@ def _gramian(vector: FloatArray, operators: FloatArray) -> FloatArray | None:
     """Solve X = v vᵀ + Σ M X Mᵀ, or return None if the sum it stands for diverges."""
     n = len(vector)
     outer = np.outer(vector, vector)
-    if n <= _DIRECT_STATES:
-        growth = np.einsum("sij,skl->ikjl", operators, operators).reshape(n * n, n * n)
-        if np.abs(np.linalg.eigvals(growth)).max() >= 1:
-            return None
-        solution = np.linalg.solve(np.eye(n * n) - growth, outer.ravel()).reshape(n, n)
-        return np.asarray(solution, dtype=np.float64)
-    total, term = outer.copy(), outer
+    if n > _DIRECT_STATES:
+        return _summed(outer, lambda term: (operators @ term @ operators.transpose(0, 2, 1)).sum(0))
+    # Σ M ⊗ M, its indices (i k, j l), from one product of the flattened operators.
+    flat = operators.reshape(len(operators), n * n)
+    growth = (flat.T @ flat).reshape(n, n, n, n).transpose(0, 2, 1, 3).reshape(n * n, n * n)
+    if _summed(outer, lambda term: (growth @ term.ravel()).reshape(n, n)) is None:
+        return None
+    solution = np.linalg.solve(np.eye(n * n) - growth, outer.ravel()).reshape(n, n)
+    return np.asarray(solution, dtype=np.float64)
+
+
+def _summed(first: FloatArray, grow: Callable[[FloatArray], FloatArray]) -> FloatArray | None:
+    """Add up a series of matrices until it stands still; None if it does not."""
+    total, term = first.copy(), first
     for _ in range(_STEPS):
-        term = (operators @ term @ operators.transpose(0, 2, 1)).sum(axis=0)
+        term = grow(term)
         total = total + term
         size = float(np.abs(term).max())
         if not np.isfinite(size):

@@ -22,6 +22,9 @@ from sigmastar.models.wfa import WFA
 __all__ = ["StateGraph", "state_graph"]
 
 _PREFIXES = 600
+_PREFIXES_AT_ONCE = 60  # of one length
+_RAREST_PREFIX = 1e-7
+_SYMBOLS = 80
 _SMALLEST_ARC = 0.02
 
 
@@ -130,10 +133,13 @@ def _arc_label(machine: PFA, spelled: FloatArray) -> str:
 
 def _grouped(automaton: WFA, n_groups: int) -> PFA:
     """Summarise a WFA as a PFA over groups of prefixes that predict alike."""
-    prefixes, weights = _likely_prefixes(automaton)
     readout = Readout.of(automaton).weights
+    prefixes, weights = _likely_prefixes(automaton, readout)
     follow = np.maximum(prefixes @ readout, 0.0)
-    follow /= follow.sum(axis=1, keepdims=True)
+    # Of a large alphabet, only the symbols that are seen: the rest would cost and show nothing.
+    seen = np.sort(np.argsort(-(weights @ follow[:, :-1]), kind="stable")[:_SYMBOLS])
+    columns = np.append(seen, automaton.n_symbols)
+    follow = _shares(follow[:, columns])
     kinds = len(np.unique(follow.round(6), axis=0))
     k = min(automaton.n_states, n_groups, kinds)
     groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights)
@@ -141,36 +147,37 @@ def _grouped(automaton: WFA, n_groups: int) -> PFA:
     arcs = np.zeros((automaton.n_symbols, k, k))
     stop = np.zeros(k)
     np.add.at(stop, members, weights * follow[:, -1])
-    for symbol in range(automaton.n_symbols):
-        after = np.maximum(prefixes @ automaton.transitions[symbol] @ readout, 0.0)
-        total = after.sum(axis=1, keepdims=True)
-        after = np.divide(
-            after, total, out=np.full_like(after, 1 / after.shape[1]), where=total > 0
+    for column, symbol in enumerate(seen):
+        after = _shares(
+            np.maximum(prefixes @ automaton.transitions[symbol] @ readout, 0.0)[:, columns]
         )
-        np.add.at(arcs[symbol], (members, groups.predict(after)), weights * follow[:, symbol])
+        arrived = groups.predict(_shares(after))
+        np.add.at(arcs[symbol], (members, arrived), weights * follow[:, column])
     start = np.zeros(k)
     start[members[0]] = 1.0
     return PFA.normalized(start, arcs, stop, automaton.alphabet)
 
 
-def _likely_prefixes(automaton: WFA) -> tuple[FloatArray, FloatArray]:
-    """Return forward vectors of the likeliest prefixes, and their probabilities."""
-    after = automaton.prefix_final
-    vectors = [automaton.initial]
-    weights = [1.0]
-    frontier = [(1.0, automaton.initial)]
-    while frontier and len(vectors) < _PREFIXES:
-        children = []
-        for _, vector in frontier:
-            for operator in automaton.transitions:
-                child = vector @ operator
-                weight = float(child @ after)
-                if weight > 0:
-                    children.append((weight, child))
-        children.sort(key=lambda pair: -pair[0])
-        frontier = children[:60]
-        vectors += [vector for _, vector in frontier]
-        weights += [weight for weight, _ in frontier]
-        if frontier and frontier[0][0] < 1e-6:
+def _likely_prefixes(automaton: WFA, readout: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return forward vectors of the likeliest prefixes, the empty one first, and their weights."""
+    vectors = [automaton.initial[None, :]]
+    weights = [np.ones(1)]
+    while sum(map(len, vectors)) < _PREFIXES:
+        chances = vectors[-1] @ readout[:, :-1]
+        best = np.argsort(-chances, axis=None, kind="stable")[:_PREFIXES_AT_ONCE]
+        best = best[chances.ravel()[best] > _RAREST_PREFIX]
+        if not len(best):
             break
-    return np.array(vectors), np.array(weights)
+        parents, symbols = np.unravel_index(best, chances.shape)
+        vectors.append(
+            np.einsum("bi,bij->bj", vectors[-1][parents], automaton.transitions[symbols])
+        )
+        weights.append(chances.ravel()[best])
+    return np.concatenate(vectors), np.concatenate(weights)
+
+
+def _shares(rows: FloatArray) -> FloatArray:
+    """Scale rows to sum to one; a row without any weight becomes uniform."""
+    sums = rows.sum(axis=1, keepdims=True)
+    scaled = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / rows.shape[1])
+    return np.asarray(scaled, dtype=np.float64)
