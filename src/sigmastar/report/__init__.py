@@ -1,7 +1,4 @@
-"""Pages about models: one HTML file that needs nothing else.
-
->>> from sigmastar.report import write_report
-"""
+"""Pages about models: one HTML file that needs nothing else."""
 
 from sigmastar.report.build import build_report, write_report
 

@@ -69,7 +69,7 @@ def write_report(
     --------
     >>> import sigmastar as ss
     >>> est = ss.SeparablePFA(2).fit(["ab", "aab", "b"] * 20)
-    >>> ss.write_report(est, "model.html", data=["ab", "b"])  # doctest: +SKIP
+    >>> ss.write_report(est, "model.html", data=["ab", "b"])
     """
     write_page(path, build_report(model, data=data, title=title))
 
