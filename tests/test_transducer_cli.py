@@ -51,7 +51,13 @@ def test_apply_gives_scored_alternatives_as_json(model):
 
 
 def test_evaluate_measures_what_the_metrics_measure(model):
-    arguments = ["transducer", "evaluate", str(model / "m.sigma"), str(model / "pairs.tsv"), "--json"]
+    arguments = [
+        "transducer",
+        "evaluate",
+        str(model / "m.sigma"),
+        str(model / "pairs.tsv"),
+        "--json",
+    ]
     found = json.loads(CliRunner().invoke(app, arguments).stdout)
     assert found["word_accuracy"] == pytest.approx(30 / 31)
     assert found["pairs"] == 31

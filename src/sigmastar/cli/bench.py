@@ -15,9 +15,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 def _group() -> None:
     """Reproduce published tables on public data, with our figures beside them.
 
-    The data are looked for in --data, $SIGMASTAR_DATA and the user's cache; what is
-    in none of them is downloaded and checked. Some tables take hours: each command
-    says how to ask for a part of it.
+    The data are looked for in --data, $SIGMASTAR_DATA and the user's cache; what
+    is in none of them is downloaded and checked. Some tables take hours: each
+    command can be asked for a part of its own.
 
     [bold]Examples[/]
     sigmastar bench pautomac --problems 6 -m spectral

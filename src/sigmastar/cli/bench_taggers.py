@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sigmastar.cli.choices import TABLES, WALL_METHODS
-from sigmastar.cli.common import BenchDataOption, choice
+from sigmastar.cli.common import BenchDataOption, choice, collect
 from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["tagging", "wall_following"]
@@ -126,12 +126,12 @@ def tagging(
     numba.set_num_threads(1)
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
-        rows = list(bench.machines(data, long=long))
+        rows = collect("Table 1", bench.machines(data, long=long), name=lambda row: row.name)
         figures["table1"] = [asdict(row) for row in rows]
         if not json:
             _machine_table(rows, bench.PAPER)
     if table in ("2", "all"):
-        pairs = list(bench.languages(data))
+        pairs = collect("Table 2", bench.languages(data), name=_label)
         figures["table2"] = [{"language": name} | asdict(row) for name, row in pairs]
         if not json:
             names = list(dict.fromkeys(name for name, _ in pairs))
@@ -143,7 +143,7 @@ def tagging(
                 [[kind, *(found.get((name, kind), "") for name in names)] for kind in kinds],
             )
     if table in ("accuracy", "all"):
-        pairs = list(bench.accuracies(data))
+        pairs = collect("Accuracy", bench.accuracies(data), name=_label)
         figures["accuracy"] = [{"corpus": name} | asdict(row) for name, row in pairs]
         if not json:
             show_table(
@@ -163,6 +163,10 @@ def tagging(
             )
     if json:
         emit_json(figures)
+
+
+def _label(pair: tuple[str, Any]) -> str:
+    return f"{pair[0]}, {pair[1].name}"
 
 
 def _machine_table(rows: list[Any], paper: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sigmastar.cli.choices import PAIR_SIZES, SYNTHETIC, TRANSLITERATION_ROWS
-from sigmastar.cli.common import BenchDataOption, SeedOption, choice
+from sigmastar.cli.common import BenchDataOption, SeedOption, choice, collect
 from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["transducer_synthetic", "transliteration"]
@@ -46,7 +46,9 @@ def transliteration(
     """
     from sigmastar.bench.transliteration import OTHERS, measure
 
-    results = list(measure(method or TRANSLITERATION_ROWS, size=size, data=data))
+    names = method or TRANSLITERATION_ROWS
+    rows_measured = measure(names, size=size, data=data)
+    results = collect("English to Russian", rows_measured, len(names), lambda row: row.name)
     if json:
         emit_json([asdict(result) for result in results])
         return

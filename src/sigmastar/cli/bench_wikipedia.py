@@ -83,11 +83,12 @@ def wikipedia(
 ) -> None:
     """Learn characters of Wikipedia: spectral, separable, EM, EM from separable, Kneser-Ney.
 
-    Mean likelihood of the next character of test chunks after their first 50, by
-    number of states and size of the basis (the most frequent substrings of up to 3
-    characters), as in Figures 1 and 2 of Glaude, Enderli and Pietquin (ASRU 2015).
-    Bits are the mean of -log2, on test chunks and on chunks learned from. Results
-    are written as they come: what --output holds is never lost.
+    Mean likelihood of the next character of test chunks after their first 50,
+    by number of states and size of the basis (the most frequent substrings of
+    up to 3 characters), as in Figures 1 and 2 of Glaude, Enderli and Pietquin
+    (ASRU 2015). Bits are the mean of -log2, on test chunks and on chunks
+    learned from. Results are written as they come: what --output holds is never
+    lost.
 
     [bold]Examples[/]
     sigmastar bench wikipedia -m spectral,kneser-ney -n 10,20

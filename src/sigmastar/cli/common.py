@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ __all__ = [
     "FormatOption",
     "ModelArgument",
     "ModelOutputOption",
+    "OptionalModelOutputOption",
     "SeedOption",
     "StatesOption",
     "TextOutputOption",
@@ -30,6 +31,7 @@ __all__ = [
     "announce_stdin",
     "best_option",
     "choice",
+    "collect",
     "given_size",
     "integers",
     "load_kind",
@@ -120,6 +122,26 @@ def model_files(incomplete: str) -> list[str]:
     ]
 
 
+def _may_write(context: typer.Context, value: Any) -> Any:
+    """Refuse at once what could not be written after hours of work."""
+    if context.resilient_parsing or value is None or str(value) == "-":
+        return value
+    folder = Path(value).parent
+    if not folder.is_dir():
+        raise typer.BadParameter(
+            f"must be in a directory that exists; got {str(value)!r}. Make {str(folder)!r} first."
+        )
+    if Path(value).is_dir():
+        raise typer.BadParameter(f"must be a file, not a directory; got {str(value)!r}.")
+    return value
+
+
+def _may_hold_figures(context: typer.Context, value: Path | None) -> Any:
+    if value is not None and value.suffix not in (".csv", ".json"):
+        raise typer.BadParameter(f"must end in .csv or .json; got {str(value)!r}.")
+    return _may_write(context, value)
+
+
 ModelArgument = Annotated[
     Path,
     typer.Argument(
@@ -146,11 +168,35 @@ ColumnOption = Annotated[
     str,
     choice("--column", names=COLUMNS, help="Which tags, where there are two", metavar="COLUMN"),
 ]
+OptionalModelOutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Model file to write (.sigma).",
+        metavar="FILE",
+        callback=_may_write,
+    ),
+]
 ModelOutputOption = Annotated[
-    Path, typer.Option("--output", "-o", help="Model file to write (.sigma).", metavar="FILE")
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Model file to write (.sigma).",
+        metavar="FILE",
+        callback=_may_write,
+    ),
 ]
 TextOutputOption = Annotated[
-    str, typer.Option("--output", "-o", help="File to write; - is stdout.", metavar="FILE")
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write; - is stdout.",
+        metavar="FILE",
+        callback=_may_write,
+    ),
 ]
 BenchDataOption = Annotated[
     Path | None,
@@ -164,7 +210,11 @@ BenchDataOption = Annotated[
 BenchOutputOption = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Also write the figures to a .csv or .json.", metavar="FILE"
+        "--output",
+        "-o",
+        help="Also write the figures to a .csv or .json.",
+        metavar="FILE",
+        callback=_may_hold_figures,
     ),
 ]
 UnknownOption = Annotated[
@@ -235,6 +285,20 @@ def read_lines(path: str | Path) -> list[str]:
     announce_stdin(path)
     with Source(path) as source:
         return [line for _, line in source.lines()]
+
+
+def collect(
+    title: str, rows: Iterable[Any], total: int | None = None, name: Callable[[Any], str] = str
+) -> list[Any]:
+    """Run through rows that are measured one by one, and tell how far it is."""
+    from sigmastar.core.progress import stage
+
+    found = []
+    with stage(title, total) as progress:
+        for row in rows:
+            found.append(row)
+            progress.advance(note=name(row))
+    return found
 
 
 def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:

@@ -12,6 +12,7 @@ from sigmastar.cli.choices import AUTOMATON_METHODS, STATISTICS
 from sigmastar.cli.common import (
     DataArgument,
     FormatOption,
+    OptionalModelOutputOption,
     SeedOption,
     StatesOption,
     UnknownOption,
@@ -26,10 +27,7 @@ __all__ = ["learn"]
 
 def learn(
     data: DataArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Model file to write (.sigma).", metavar="FILE"),
-    ] = None,
+    output: OptionalModelOutputOption = None,
     method: Annotated[
         str,
         choice("--method", "-m", names=AUTOMATON_METHODS, help="How to learn", metavar="METHOD"),

@@ -85,8 +85,8 @@ def perplexity(
 ) -> None:
     """Print perplexity and next-symbol error rate of a model on test sequences.
 
-    With [bold]--solution[/] the perplexity is PAutomaC's (against the true probabilities);
-    without, it is the perplexity per symbol, the end of each sequence counted as one.
+    With --solution the perplexity is PAutomaC's (against the true probabilities);
+    without, that of a symbol, the end of each sequence counted as one.
 
     [bold]Examples[/]
     sigmastar perplexity model.sigma test.txt
@@ -125,7 +125,7 @@ def predict(
 
     [bold]Examples[/]
     echo "open read" | sigmastar predict logs.sigma - -k 3
-    sigmastar predict names.sigma prefixes.txt -f chars --json
+    sigmastar predict chars.sigma prefixes.txt -f chars --json
     """
     from sigmastar.core.progress import stage
     from sigmastar.inference import predict_next

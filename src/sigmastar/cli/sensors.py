@@ -128,7 +128,7 @@ def train(
 
     [bold]Examples[/]
     sigmastar sensors train walk.csv -o walk.sigma --label mode
-    sigmastar sensors train walk.csv -o pieces.sigma --length 10 --features logistic
+    sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage

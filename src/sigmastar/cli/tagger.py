@@ -446,7 +446,7 @@ def rules(
     trained on the other folds. The rules are text, one a line, and may be edited
     or written by hand:
 
-      that/IN -> WDT / NN _ VBZ          (word/TAG -> TAG / tags before _ tags after)
+      that/IN -> WDT / NN _ VBZ     (word/TAG -> TAG / tags before _ after)
 
     [bold]Example[/]
     sigmastar tagger rules hmm.sigma train.conllu -o rules.txt --folds 2
