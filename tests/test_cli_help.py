@@ -1,11 +1,16 @@
 """Every command explains itself: examples that run, one vocabulary, lines that fit."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from oracles_cli import ROOT, commands, examples, help_text, run_example, taken_apart, write_files
 
 ALL = {" ".join(path): (path, command) for path, command in commands()}
 EXAMPLES = {path: examples(help_text(path)) for path, _ in ALL.values()}
+ROOM = Path(__file__).parent.parent
+PAGES = [ROOM / "README.md", *sorted((ROOM / "docs").glob("*.md"))]
 # Not run here: hours of benchmarks, a search of a minute, and what has tests of its own.
 SLOW = ("bench", "demo", "report", "doctor")
 
@@ -27,6 +32,25 @@ def test_every_example_parses(example, tmp_path, monkeypatch):
     while hasattr(command, "commands"):
         command = command.commands[arguments.pop(0)]
     assert command.make_context(command.name, arguments).params
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_the_documentation_parse(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    inline = re.findall(r"`(sigmastar [^`|…A-Z]+)`", text)
+    lines = [line.partition("  #")[0] for line in examples(text)]
+    for example in {*inline, *lines}:
+        _, arguments, _ = taken_apart(example)
+        command = ROOT
+        while hasattr(command, "commands") and arguments and not arguments[0].startswith("-"):
+            command = command.commands[arguments.pop(0)]
+        if arguments and arguments[0] not in (
+            "--help",
+            "--install-completion",
+            "--show-completion",
+        ):
+            assert command.make_context(command.name, arguments).params, example
 
 
 def test_examples_run_one_after_the_other(tmp_path, monkeypatch):

@@ -108,14 +108,12 @@ def pautomac(
     sigmastar bench pautomac --problems 6,24 -m spectral,separable
     sigmastar bench pautomac --data ~/data --all -m auto -o figures.csv
     """
+    wanted = [] if problems == "paper" else integers("--problems", problems)
     from sigmastar.bench.pautomac import run, summary, write_results
     from sigmastar.bench.published import PAPER_PROBLEMS
 
     names = method or _PUBLISHED
-    if every:
-        numbers = _all_problems(data)
-    else:
-        numbers = list(PAPER_PROBLEMS) if problems == "paper" else integers("--problems", problems)
+    numbers = _all_problems(data) if every else wanted or list(PAPER_PROBLEMS)
     results = run(numbers, names, data_home=data, options={"random_state": seed})
     if output is not None:
         write_results(results, output)
