@@ -6,6 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
+import sigmastar as ss
 from sigmastar.cli.bars import Bars
 from sigmastar.core.progress import listening, stage
 
@@ -61,3 +62,25 @@ def test_results_are_not_redirected_while_a_bar_is_shown(screen, capsys):
 
     shown(screen, work)
     assert capsys.readouterr().out == "result\n"
+
+
+def test_every_reader_tells_what_it_reads(tmp_path):
+    told = []
+
+    class Listener:
+        def start(self, stage):
+            told.append(stage.title)
+
+        def update(self, stage):
+            told.append(stage.done)
+
+        def finish(self, stage):
+            pass
+
+    for name, text in {"a.txt": "x/Y z/W\n", "a.tsv": "x\ty\n", "a.csv": "1,2\n3,4\n"}.items():
+        (tmp_path / name).write_text(text)
+    with listening(Listener()):
+        ss.read_tagged(tmp_path / "a.txt")
+        ss.read_pairs(tmp_path / "a.tsv")
+        ss.read_frames(tmp_path / "a.csv")
+    assert told == ["Reading a.txt", 1, "Reading a.tsv", 1, "Reading a.csv"]

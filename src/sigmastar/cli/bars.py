@@ -79,15 +79,16 @@ class Bars:
                 late = time.monotonic() - self._patience
                 for key, (stage, begun) in self._begun.items():
                     if begun <= late and key not in self._tasks:
-                        self._show(key, stage)
+                        self._show(key, stage, begun)
 
-    def _show(self, key: int, stage: Stage) -> None:
+    def _show(self, key: int, stage: Stage, begun: float) -> None:
         if self._progress is None:
             self._progress = self._bars()
         self._progress.start()
         self._tasks[key] = self._progress.add_task(
             stage.title, total=stage.total, completed=stage.done, note=stage.note
         )
+        self._progress.tasks[-1].start_time = begun
 
     def _bars(self) -> Any:
         from rich.progress import (

@@ -202,7 +202,6 @@ BenchDataOption = Annotated[
     Path | None,
     typer.Option(
         "--data",
-        "-d",
         help="Directory with the data; by default $SIGMASTAR_DATA, the user's cache, or download.",
         metavar="DIR",
     ),

@@ -120,8 +120,8 @@ def _data(found: dict[str, Any]) -> list[Line]:
         if present == files:
             lines.append((True, name, f"all {files} files" if files > 1 else "there"))
         else:
-            text = f"{present} of {files} files; the rest is downloaded when asked for"
-            lines.append((None, name, text))
+            text = f"{present} of {files} files here" if present else "not here"
+            lines.append((None, name, f"{text}, downloaded when asked for"))
     return lines
 
 

@@ -31,7 +31,6 @@ __all__ = [
     "progress",
     "show_properties",
     "show_table",
-    "table_of",
     "writing",
     "wrote",
 ]
@@ -127,21 +126,18 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def table_of(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Any:
-    """Make a table; every column but the first is aligned to the right."""
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; every column but the first is aligned to the right."""
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     for position, column in enumerate(columns):
         table.add_column(column, justify="left" if position == 0 else "right")
     for row in rows:
         table.add_row(*(cell if isinstance(cell, str) else f"{cell}" for cell in row))
-    return table
-
-
-def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; every column but the first is aligned to the right."""
-    out.print(table_of(title, columns, rows))
+    if title:  # not the table's own title, which would be broken at the table's width
+        out.print(title, style="italic", markup=False)
+    out.print(table)
 
 
 def show_properties(title: str, properties: dict[str, Any]) -> None:
