@@ -258,7 +258,7 @@ def integers(option: str, text: str) -> list[int]:
 
 def announce_stdin(path: object) -> None:
     """Tell people at a terminal that their typing is waited for."""
-    if os.fspath(path) == "-" and sys.stdin.isatty():  # type: ignore[call-overload]
+    if os.fspath(path) == "-" and sys.stdin and sys.stdin.isatty():  # type: ignore[call-overload]
         from sigmastar.cli.output import note
 
         note("reading standard input; end it with Ctrl-D.")

@@ -41,11 +41,18 @@ def show(
     sigmastar show model.sigma
     sigmastar show true_model.txt -k 3 --json
     """
+    from sigmastar.core.errors import InvalidParameter
     from sigmastar.core.progress import stage
     from sigmastar.models.formats.files import read_model
 
+    machine = read_model(model)
+    if machine.kind not in ("WFA", "PFA", "HMM"):
+        raise InvalidParameter(
+            f"MODEL must be an automaton (WFA, PFA or HMM); got a {machine.kind}. "
+            f"Models of every kind are described by: sigmastar report {model}"
+        )
     with stage(f"Looking at {model.name}"):
-        summary = summarize(read_model(model), best)
+        summary = summarize(machine, best)
     if json:
         emit_json(summary)
         return

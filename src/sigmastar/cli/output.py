@@ -165,7 +165,7 @@ def _cell(value: Any) -> str:
 @contextmanager
 def progress() -> Iterator[None]:
     """Show the progress of the enclosed work on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None: closed by whoever started us
         yield
         return
     from sigmastar.cli.bars import Bars
