@@ -110,10 +110,8 @@ def _root(
 
 def main() -> None:
     """Run the command line; what users did wrong is one line on standard error and exit code 1."""
-    for stream in (sys.stdin, sys.stdout):
-        if (
-            stream is not None and not stream.isatty()
-        ):  # files and pipes hold UTF-8 whatever the locale says
+    for stream in (sys.stdin, sys.stdout):  # files and pipes hold UTF-8 whatever the locale says
+        if stream is not None and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
     try:
         with progress():
