@@ -10,7 +10,7 @@ from oracles_cli import ROOT, commands, examples, help_text, run_example, taken_
 ALL = {" ".join(path): (path, command) for path, command in commands()}
 EXAMPLES = {path: examples(help_text(path)) for path, _ in ALL.values()}
 ROOM = Path(__file__).parent.parent
-PAGES = [ROOM / "README.md", *sorted((ROOM / "docs").glob("*.md"))]
+PAGES = [ROOM / "README.md", *sorted((ROOM / "docs").rglob("*.md"))]
 # Not run here: hours of benchmarks, a search of a minute, and what has tests of its own.
 SLOW = ("bench", "demo", "report", "doctor")
 
