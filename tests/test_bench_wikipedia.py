@@ -21,7 +21,7 @@ def make_text(n_words=12_000):
 
 
 TEXT = make_text()
-ARGUMENTS = ["bench", "wikipedia", "--sizes", "3", "--basis", "20", "--em-basis", "20"]
+ARGUMENTS = ["bench", "wikipedia", "--states", "3", "--basis", "20", "--em-basis", "20"]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_likelihood_is_that_of_characters_after_the_first_fifty(small):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--sizes", "ten"), ("--chunks", "huge"), ("--methods", "magic")]
+    ("option", "value"), [("--states", "ten"), ("--chunks", "huge"), ("--method", "magic")]
 )
 def test_bad_options_are_named(small, option, value):
     ran = CliRunner().invoke(app, [*ARGUMENTS, option, value])

@@ -67,7 +67,7 @@ def test_sample_is_reproducible(model):
 
 
 def test_show_summarises(model):
-    summary = json.loads(run("show", model, "--json", "--strings", "2"))
+    summary = json.loads(run("show", model, "--json", "-k", "2"))
     assert summary["states"] == 3
     assert summary["total_mass"] == pytest.approx(1.0)
     likely = ss.likeliest_strings(MODEL, 2)
@@ -78,8 +78,8 @@ def test_show_summarises(model):
     assert summary["mean_length"] == pytest.approx(lengths.mean(), rel=0.05)
 
 
-def test_convert_and_export_keep_the_function(model, tmp_path):
-    run("convert", model, str(tmp_path / "m.att"))
+def test_export_keeps_the_function(model, tmp_path):
+    run("export", model, str(tmp_path / "m.att"))
     again = ss.read_model(tmp_path / "m.att")
     strings = ["", "ab", "bba"]
     np.testing.assert_allclose(ss.log_proba(again, strings), ss.log_proba(MODEL, strings))
@@ -105,7 +105,7 @@ def test_errors_are_one_line_on_standard_error(tmp_path, data):
 
 
 @pytest.mark.parametrize(
-    "command", ["score", "perplexity", "predict", "sample", "show", "convert", "bench"]
+    "command", ["score", "perplexity", "predict", "sample", "show", "export", "bench"]
 )
 def test_every_command_has_help(command):
     assert "Usage" in run(command, "--help")

@@ -37,7 +37,7 @@ def test_compiled_tagger_with_rules_and_phrases(place):
     arguments = ["--kind", "n1", "--rules", place / "rules.txt", "--phrases", "--json"]
     info = json.loads(run("compile", place / "hmm.sigma", "-o", made, *arguments).output)
     assert info["rules"] == info["phrases"] == "composed"
-    run("tag", made, place / "text.txt", "-o", place / "out.txt", "-f", "tsv")
+    run("tag", made, place / "text.txt", "-o", place / "out.txt", "-t", "tsv")
     lines = (place / "out.txt").read_text().splitlines()
     assert lines[:2] == ["the\tDT|B-NP", "dog\tNN|I-NP"]
     assert lines[6] == "walk\tNN|B-NP"
@@ -45,7 +45,7 @@ def test_compiled_tagger_with_rules_and_phrases(place):
 
 def test_evaluation_counts_known_and_unknown_words(place):
     (place / "test.txt").write_text("the/DT cat/NN ./.\n")
-    found = json.loads(run("eval", place / "hmm.sigma", place / "test.txt", "--json").output)
+    found = json.loads(run("evaluate", place / "hmm.sigma", place / "test.txt", "--json").output)
     assert (found["n_known"], found["n_unknown"]) == (2, 1)
     assert found["known_accuracy"] == 1.0
 

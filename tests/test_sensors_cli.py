@@ -40,6 +40,7 @@ def folder(tmp_path_factory):
             "sensors",
             "train",
             str(place / "walk.csv"),
+            "-o",
             str(place / "walk.sigma"),
             "--json",
             "--features",
@@ -61,9 +62,9 @@ def test_every_format_holds_the_same_frames(folder, name):
     assert table.lengths.tolist() == [30] * 12
 
 
-def test_eval_counts_what_is_right(folder):
+def test_evaluate_counts_what_is_right(folder):
     done = RUNNER.invoke(
-        app, ["sensors", "eval", str(folder / "walk.sigma"), str(folder / "walk.npz"), "--json"]
+        app, ["sensors", "evaluate", str(folder / "walk.sigma"), str(folder / "walk.npz"), "--json"]
     )
     report = json.loads(done.stdout)
     right = sum(ok for ok, _ in report["labels"].values())
@@ -141,7 +142,7 @@ def test_show_says_that_a_tagger_is_no_automaton(folder):
 
 def test_unlabelled_frames_are_read_beside_the_labelled_ones(folder):
     np.savez(folder / "more.npz", frames=np.stack(X[:3]) + 0.1)
-    arguments = ["sensors", "train", str(folder / "walk.npz"), str(folder / "two.sigma")]
+    arguments = ["sensors", "train", str(folder / "walk.npz"), "-o", str(folder / "two.sigma")]
     options = ["--features", "centroids", "--centroids", "10", "--states", "2"]
     plain = RUNNER.invoke(app, [*arguments, *options])
     assert plain.exit_code == 0, plain.output

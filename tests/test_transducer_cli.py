@@ -42,7 +42,7 @@ def test_apply_reads_lines_and_writes_lines(model):
 
 
 def test_apply_gives_scored_alternatives_as_json(model):
-    arguments = ["transducer", "apply", str(model / "m.sigma"), "--nbest", "2", "--json"]
+    arguments = ["transducer", "apply", str(model / "m.sigma"), "-k", "2", "--json"]
     found = json.loads(CliRunner().invoke(app, arguments, input="xana\n").stdout)
     outputs = found["results"][0]["outputs"]
     assert outputs[0]["output"] == "ксана"
@@ -50,8 +50,14 @@ def test_apply_gives_scored_alternatives_as_json(model):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_eval_measures_what_the_metrics_measure(model):
-    arguments = ["transducer", "eval", str(model / "m.sigma"), str(model / "pairs.tsv"), "--json"]
+def test_evaluate_measures_what_the_metrics_measure(model):
+    arguments = [
+        "transducer",
+        "evaluate",
+        str(model / "m.sigma"),
+        str(model / "pairs.tsv"),
+        "--json",
+    ]
     found = json.loads(CliRunner().invoke(app, arguments).stdout)
     assert found["word_accuracy"] == pytest.approx(30 / 31)
     assert found["pairs"] == 31

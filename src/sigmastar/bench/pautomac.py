@@ -8,6 +8,7 @@ choice included, after one small fit that compiles the kernels.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.estimators.registry import Method, find_method
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
+from sigmastar.models.persist import atomic_write
 
 __all__ = ["Result", "run", "summary", "warm_up", "write_results"]
 
@@ -133,11 +135,12 @@ def write_results(results: Sequence[Any], path: Path) -> None:
     """Write results to a .csv or .json file."""
     rows = [asdict(result) for result in results]
     if path.suffix == ".json":
-        path.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        atomic_write(path, f"{json.dumps(rows, indent=2)}\n".encode())
     elif path.suffix == ".csv":
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+        atomic_write(path, text.getvalue().encode())
     else:
         raise InvalidParameter(f"the output file must end in .csv or .json; got {path}.")

@@ -25,6 +25,7 @@ from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
 from sigmastar.learn.transducer_recover import recover_parameters
 from sigmastar.learn.transducer_spectral import learn_transducer
 from sigmastar.learn.transducer_theory import learnability
+from sigmastar.models.persist import atomic_open, atomic_write
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
@@ -315,7 +316,7 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
     """Write all points, one a line."""
     lines = ["experiment,curve,x,median_error,spread"]
     lines += [f'{r.experiment},"{r.curve}",{r.x:g},{r.error:.6g},{r.spread:.6g}' for r in rows]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    atomic_write(path, ("\n".join(lines) + "\n").encode())
 
 
 def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
@@ -342,6 +343,7 @@ def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
         axes.set_title(name)
         axes.legend()
         written.append(directory / f"{name}.png")
-        figure.savefig(written[-1], dpi=120)
+        with atomic_open(written[-1]) as file:
+            figure.savefig(file, dpi=120, format="png")
         pyplot.close(figure)
     return written

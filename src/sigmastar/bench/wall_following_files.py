@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sigmastar.core.errors import MissingExtra
-from sigmastar.models.persist import atomic_write
+from sigmastar.models.persist import atomic_open, atomic_write
 
 __all__ = ["plot_figure1", "plot_figure2", "write_csv"]
 
@@ -52,7 +52,8 @@ def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:
         axis.legend(fontsize=7)
     axes[0].set_ylabel("accuracy, %")
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    with atomic_open(path) as file:
+        figure.savefig(file, dpi=120, format="png")
     plt.close(figure)
 
 
@@ -76,5 +77,6 @@ def plot_figure2(path: Path, panels: dict[str, list[dict[str, Any]]]) -> None:
     axes[1].semilogy([r["rank"] for r in values], [r["singular_value"] for r in values])
     axes[1].set(xlabel="rank", ylabel="singular value of H2")
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    with atomic_open(path) as file:
+        figure.savefig(file, dpi=120, format="png")
     plt.close(figure)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sigmastar.bench.wikipedia import ChunkResult
 from sigmastar.core.errors import MissingExtra
+from sigmastar.models.persist import atomic_open
 
 __all__ = ["draw_figures", "require_matplotlib"]
 
@@ -49,7 +50,8 @@ def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:
         )
         if curves:
             panel.legend(fontsize=7)
-    figure.savefig(path)
+    with atomic_open(path) as file:
+        figure.savefig(file, format=path.suffix.lstrip(".") or "png")
 
 
 def _levels(panel: Any, orders: list[tuple[int, float]]) -> None:

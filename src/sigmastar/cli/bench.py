@@ -8,10 +8,23 @@ from sigmastar.cli import bench_automata, bench_taggers, bench_transducers, benc
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Reproduce published tables on public data, with our figures beside them.",
-    no_args_is_help=True,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@app.callback()
+def _group() -> None:
+    """Reproduce published tables on public data, with our figures beside them.
+
+    The data are looked for in --data, $SIGMASTAR_DATA and the user's cache; what
+    is in none of them is downloaded and checked. Some tables take hours: each
+    command can be asked for a part of its own.
+
+    [bold]Examples[/]
+    sigmastar bench pautomac --problems 6 -m spectral
+    sigmastar bench transliteration -m combined --json
+    """
+
+
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)

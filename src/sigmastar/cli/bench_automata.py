@@ -9,8 +9,15 @@ from typing import Annotated
 
 import typer
 
-from sigmastar.cli.common import BenchDataOption
-from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.cli.choices import AUTOMATON_METHODS
+from sigmastar.cli.common import (
+    BenchDataOption,
+    BenchOutputOption,
+    SeedOption,
+    choice,
+    integers,
+)
+from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["pautomac", "tags", "truth"]
 
@@ -20,7 +27,7 @@ def truth(
     every: Annotated[
         bool, typer.Option("--all", help="All problems found, not only the twelve of the paper.")
     ] = False,
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Score the true machines of PAutomaC and compare with solution files and the paper.
 
@@ -29,17 +36,14 @@ def truth(
     columns of Balle, Hamilton and Pineau (ICML 2014, Tables 3 and 2), and the
     largest relative deviation of a string probability from the solution file.
 
-    Example: sigmastar bench truth --data ~/data/pautomac
+    [bold]Examples[/]
+    sigmastar bench truth
+    sigmastar bench truth --data ~/data --all --json
     """
-    from sigmastar.bench.pautomac_truth import PUBLISHED, find_problems, measure_all
-    from sigmastar.datasets import cache_directory
+    from sigmastar.bench.pautomac_truth import PUBLISHED, measure_all
 
-    numbers = list(PUBLISHED)
-    if every:
-        place = data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory())
-        numbers = find_problems(place)
-    results = measure_all(numbers, data)
-    if as_json:
+    results = measure_all(_all_problems(data) if every else list(PUBLISHED), data)
+    if json:
         emit_json([{**asdict(r), "published": r.published} for r in results])
         return
     show_table(
@@ -61,26 +65,37 @@ def truth(
     )
 
 
-MethodsOption = Annotated[
-    str, typer.Option("--methods", "-m", help="Learners, separated by commas; see learn --help.")
+MethodOption = Annotated[
+    list[str] | None,
+    choice(
+        "--method",
+        "-m",
+        names=AUTOMATON_METHODS,
+        help="Only these learners (default: the moments methods of the papers)",
+        many=True,
+        metavar="METHOD",
+    ),
 ]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Also write the figures to a .csv or .json.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same choice of sizes.")]
+# The methods whose figures the papers print.
+_PUBLISHED = ["spectral", "spectral-string", "convex", "tensor", "separable"]
 
 
 def pautomac(
     data: BenchDataOption = None,
-    methods: MethodsOption = "spectral,spectral-string,convex,tensor,separable",
+    method: MethodOption = None,
     problems: Annotated[
         str,
-        typer.Option("--problems", "-p", help="Numbers separated by commas; paper: the twelve."),
+        typer.Option(
+            "--problems",
+            "-p",
+            help="Numbers separated by commas; paper: the twelve.",
+            metavar="NUMBERS",
+        ),
     ] = "paper",
     every: Annotated[bool, typer.Option("--all", help="All problems found.")] = False,
-    output: OutputOption = None,
+    output: BenchOutputOption = None,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Run learners on PAutomaC; print their figures, the published ones and the truth.
 
@@ -89,21 +104,21 @@ def pautomac(
     of wrong next-symbol predictions, ends counted, in per cent. Published: Balle
     et al. (ICML 2014), Tables 2 and 3; Glaude et al. (ASRU 2015), Table 1.
 
-    Example: sigmastar bench pautomac --data ~/data -m spectral,separable -o out.csv
+    [bold]Examples[/]
+    sigmastar bench pautomac --problems 6,24 -m spectral,separable
+    sigmastar bench pautomac --data ~/data --all -m auto -o figures.csv
     """
+    wanted = [] if problems == "paper" else integers("--problems", problems)
     from sigmastar.bench.pautomac import run, summary, write_results
-    from sigmastar.bench.pautomac_truth import find_problems
     from sigmastar.bench.published import PAPER_PROBLEMS
-    from sigmastar.datasets import cache_directory
 
-    names = _names(methods)
-    numbers = list(PAPER_PROBLEMS) if problems == "paper" else _numbers(problems)
-    if every:
-        numbers = find_problems(data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory()))
+    names = method or _PUBLISHED
+    numbers = _all_problems(data) if every else wanted or list(PAPER_PROBLEMS)
     results = run(numbers, names, data_home=data, options={"random_state": seed})
     if output is not None:
         write_results(results, output)
-    if as_json:
+        wrote(output)
+    if json:
         emit_json([asdict(result) for result in results])
         return
     found = {(r.problem, r.method): r for r in results}
@@ -174,10 +189,10 @@ def pautomac(
 
 def tags(
     data: BenchDataOption = None,
-    methods: MethodsOption = "spectral,spectral-string,convex,tensor,separable",
-    output: OutputOption = None,
+    method: MethodOption = None,
+    output: BenchOutputOption = None,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Run learners on the 11 coarse tags of the Penn Treebank, beside the published WER.
 
@@ -185,15 +200,17 @@ def tags(
     in Balle et al. (ICML 2014), Table 4. True probabilities are unknown here, so
     perplexity is that of a symbol (ends counted), not the paper's.
 
-    Example: sigmastar bench tags --data ~/data -m spectral
+    [bold]Example[/]
+    sigmastar bench tags --data ~/data -m spectral
     """
     from sigmastar.bench.pautomac import write_results
     from sigmastar.bench.tags import run_tags
 
-    results = run_tags(_names(methods), data_home=data, options={"random_state": seed})
+    results = run_tags(method or _PUBLISHED, data_home=data, options={"random_state": seed})
     if output is not None:
         write_results(results, output)
-    if as_json:
+        wrote(output)
+    if json:
         emit_json([asdict(result) for result in results])
         return
     show_table(
@@ -213,19 +230,11 @@ def tags(
     )
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _all_problems(data: Path | None) -> list[int]:
+    from sigmastar.bench.pautomac_truth import find_problems
+    from sigmastar.datasets import cache_directory
 
-
-def _numbers(text: str) -> list[int]:
-    from sigmastar.core.errors import InvalidParameter
-
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise InvalidParameter(
-            f"--problems must be numbers separated by commas, or 'paper'; got {text!r}."
-        ) from None
+    return find_problems(data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory()))
 
 
 def _figure(value: float | None, digits: int) -> str:

@@ -8,51 +8,68 @@ from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli.common import BenchDataOption
-from sigmastar.cli.output import JsonOption, emit_json, show_table
-from sigmastar.core.rules import Choice, check
+from sigmastar.cli.choices import TABLES, WALL_METHODS
+from sigmastar.cli.common import BenchDataOption, choice, collect
+from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["tagging", "wall_following"]
 
 
 def wall_following(
     data: BenchDataOption = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Random splits to average.")] = 10,
-    into: Annotated[
-        Path | None,
-        typer.Option("--out", help="Directory for CSV files and plots of every figure and table."),
-    ] = None,
-    only: Annotated[
+    method: Annotated[
         list[str] | None,
-        typer.Option("--only", help="Method of table 1 to measure; may be repeated."),
+        choice(
+            "--method",
+            "-m",
+            names=WALL_METHODS,
+            help="Only these rows of table 1",
+            many=True,
+            metavar="METHOD",
+        ),
     ] = None,
-    as_json: JsonOption = False,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help="Random splits to average.", metavar="N")
+    ] = 10,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory for CSV files and plots of every figure and table.",
+            metavar="DIR",
+        ),
+    ] = None,
+    json: JsonOption = False,
 ) -> None:
     """Tag the walk of a robot as Recasens and Quattoni did (ECML 2013).
 
     150 sequences of 36 readings, split 100/25/25 at random; everything is
-    chosen on the 25 for validation. Prints table 1; with --out also writes
+    chosen on the 25 for validation. Prints table 1; with --output also writes
     figures 1 and 2 and tables 1 and 2 as CSV and plots (extra "plot").
 
-    Example: sigmastar bench wall-following --seeds 2 --only CWFST
+    [bold]Examples[/]
+    sigmastar bench wall-following --seeds 2 -m CWFST
+    sigmastar bench wall-following -m "forest, frames alone" -m EM --json
     """
     from sigmastar.bench import wall_following as bench
     from sigmastar.bench.wall_following_files import plot_figure1, plot_figure2, write_csv
 
     divisions = bench.splits(seeds, data)
-    rows = bench.table1(divisions, only)
-    if into is not None:
-        into.mkdir(parents=True, exist_ok=True)
-        write_csv(into / "table1.csv", rows)
-        write_csv(into / "table2.csv", bench.table2(divisions))
+    rows = bench.table1(divisions, method)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        write_csv(output / "table1.csv", rows)
+        write_csv(output / "table2.csv", bench.table2(divisions))
         first = bench.figure1(divisions)
-        write_csv(into / "figure1.csv", first)
+        write_csv(output / "figure1.csv", first)
         second = bench.figure2(divisions)
         for panel, points in second.items():
-            write_csv(into / f"figure2_{panel}.csv", points)
-        plot_figure1(into / "figure1.png", first)
-        plot_figure2(into / "figure2.png", second)
-    if as_json:
+            write_csv(output / f"figure2_{panel}.csv", points)
+        plot_figure1(output / "figure1.png", first)
+        plot_figure2(output / "figure2.png", second)
+        wrote(output)
+    if json:
         emit_json({"seeds": seeds, "rows": rows, "published": bench.PUBLISHED})
         return
     show_table(
@@ -79,16 +96,17 @@ def tagging(
     data: BenchDataOption = None,
     table: Annotated[
         str,
-        typer.Option(
+        choice(
             "--table",
-            "-t",
-            help="1: kinds of transducers; 2: languages; accuracy: beside other taggers; all.",
+            names=TABLES,
+            help="Kinds of transducers (1), languages (2), accuracy beside other taggers",
+            metavar="TABLE",
         ),
     ] = "all",
     long: Annotated[
         bool, typer.Option("--long", help="Table 1: also all subsequences of three classes.")
     ] = False,
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Print Tables 1 and 2 of Kempe (1997) with our figures, on public corpora.
 
@@ -98,24 +116,24 @@ def tagging(
     exact transducer and learned correction rules with HunPos. Speeds are for
     one core, from integer classes to integer tags.
 
-    Example: sigmastar bench tagging --data ~/data --table 1
+    [bold]Example[/]
+    sigmastar bench tagging --data ~/data --table 1
     """
     import numba
 
     from sigmastar.bench import tagging as bench
 
-    check("table", table, Choice("1", "2", "accuracy", "all"))
     numba.set_num_threads(1)
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
-        rows = list(bench.machines(data, long=long))
+        rows = collect("Table 1", bench.machines(data, long=long), name=lambda row: row.name)
         figures["table1"] = [asdict(row) for row in rows]
-        if not as_json:
+        if not json:
             _machine_table(rows, bench.PAPER)
     if table in ("2", "all"):
-        pairs = list(bench.languages(data))
+        pairs = collect("Table 2", bench.languages(data), name=_label)
         figures["table2"] = [{"language": name} | asdict(row) for name, row in pairs]
-        if not as_json:
+        if not json:
             names = list(dict.fromkeys(name for name, _ in pairs))
             found = {(name, row.name): f"{row.accuracy:.2%}" for name, row in pairs}
             kinds = list(dict.fromkeys(row.name for _, row in pairs))
@@ -125,9 +143,9 @@ def tagging(
                 [[kind, *(found.get((name, kind), "") for name in names)] for kind in kinds],
             )
     if table in ("accuracy", "all"):
-        pairs = list(bench.accuracies(data))
+        pairs = collect("Accuracy", bench.accuracies(data), name=_label)
         figures["accuracy"] = [{"corpus": name} | asdict(row) for name, row in pairs]
-        if not as_json:
+        if not json:
             show_table(
                 "Accuracy of the second-order tagger",
                 ["corpus", "machine", "accuracy", "HunPos", "agreement", "M tokens/s"],
@@ -143,8 +161,12 @@ def tagging(
                     for name, row in pairs
                 ],
             )
-    if as_json:
+    if json:
         emit_json(figures)
+
+
+def _label(pair: tuple[str, Any]) -> str:
+    return f"{pair[0]}, {pair[1].name}"
 
 
 def _machine_table(rows: list[Any], paper: dict[str, Any]) -> None:

@@ -8,21 +8,31 @@ from typing import Annotated
 
 import typer
 
-from sigmastar.cli.common import BenchDataOption
-from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.cli.choices import PAIR_SIZES, SYNTHETIC, TRANSLITERATION_ROWS
+from sigmastar.cli.common import BenchDataOption, SeedOption, choice, collect
+from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["transducer_synthetic", "transliteration"]
 
 
 def transliteration(
     data: BenchDataOption = None,
-    size: Annotated[
-        str, typer.Option(help="news (5,977 training pairs) or full (105,371, noisy).")
-    ] = "news",
     method: Annotated[
-        list[str] | None, typer.Option(help="Only this method; may be repeated.")
+        list[str] | None,
+        choice(
+            "--method",
+            "-m",
+            names=TRANSLITERATION_ROWS,
+            help="Only these methods",
+            many=True,
+            metavar="METHOD",
+        ),
     ] = None,
-    as_json: JsonOption = False,
+    size: Annotated[
+        str,
+        choice("--size", names=PAIR_SIZES, help="5,977 clean training pairs, or 105,371 noisy"),
+    ] = "news",
+    json: JsonOption = False,
 ) -> None:
     """Transliterate English names into Russian with every method, beside other tools.
 
@@ -30,16 +40,16 @@ def transliteration(
     character error rate on the test part, seconds to train, words a second.
     The development part balances the scorers; the test part is used once.
 
-    Example: sigmastar bench transliteration --data ~/data --method combined
+    [bold]Examples[/]
+    sigmastar bench transliteration --data ~/data -m combined
+    sigmastar bench transliteration -m "LearnFST, m = 2" --size full --json
     """
-    from sigmastar.bench.transliteration import METHODS, OTHERS, measure
-    from sigmastar.core.rules import Choice, check
+    from sigmastar.bench.transliteration import OTHERS, measure
 
-    names = method or list(METHODS)
-    for name in names:
-        check("method", name, Choice(*METHODS))
-    results = list(measure(names, size=size, data=data))
-    if as_json:
+    names = method or TRANSLITERATION_ROWS
+    rows_measured = measure(names, size=size, data=data)
+    results = collect("English to Russian", rows_measured, len(names), lambda row: row.name)
+    if json:
         emit_json([asdict(result) for result in results])
         return
     rows: list[list[object]] = []
@@ -63,36 +73,48 @@ def transliteration(
 
 
 def transducer_synthetic(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Directory for curves.csv and the figures.")
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Directory for curves.csv and the figures.", metavar="DIR"
+        ),
     ] = Path("transducer-synthetic"),
-    only: Annotated[
+    experiment: Annotated[
         list[str] | None,
-        typer.Option(help="difficulty, length, baselines, schur or dependence; may be repeated."),
+        choice(
+            "--experiment",
+            "-e",
+            names=SYNTHETIC,
+            help="Only these experiments",
+            many=True,
+            metavar="NAME",
+        ),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Samples per point.")] = 10,
-    plots: Annotated[bool, typer.Option(help="Draw figures (needs the extra plot).")] = True,
-    seed: Annotated[int, typer.Option(help="Same seed, same curves.")] = 0,
-    as_json: JsonOption = False,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="Samples per point.", metavar="N")
+    ] = 10,
+    plots: Annotated[
+        bool, typer.Option("--plots/--no-plots", help="Draw figures (needs the extra plot).")
+    ] = True,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Learning curves of spectral transducers on synthetic problems, as CSV and figures.
 
     Error by difficulty, by length of test strings, against the two spectral
     baselines, against joint Schur recovery, and on dependent inputs.
 
-    Example: sigmastar bench transducer-synthetic --only dependence --out curves
+    [bold]Example[/]
+    sigmastar bench transducer-synthetic -e dependence -o curves --no-plots
     """
-    from sigmastar.bench.transducer_synthetic import EXPERIMENTS, run, write_csv, write_plots
-    from sigmastar.core.rules import Choice, check
+    from sigmastar.bench.transducer_synthetic import run, write_csv, write_plots
 
-    names = only or list(EXPERIMENTS)
-    for name in names:
-        check("only", name, Choice(*EXPERIMENTS))
+    names = experiment or SYNTHETIC
     rows = run(names, runs=runs, seed=seed)
-    out.mkdir(parents=True, exist_ok=True)
-    write_csv(rows, out / "curves.csv")
-    written = write_plots(rows, out) if plots else []
-    if as_json:
+    output.mkdir(parents=True, exist_ok=True)
+    write_csv(rows, output / "curves.csv")
+    written = write_plots(rows, output) if plots else []
+    if json:
         emit_json([asdict(row) for row in rows])
         return
     for name in names:
@@ -103,4 +125,5 @@ def transducer_synthetic(
             for curve in dict.fromkeys(row.curve for row in part)
         ]
         show_table(name, ("curve", *(f"{point:,.0f}" for point in points)), table)
-    show_table("", ("written",), [[str(path)] for path in (out / "curves.csv", *written)])
+    for path in (output / "curves.csv", *written):
+        wrote(path)

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sigmastar.cli.common import BenchDataOption
-from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.cli.choices import CHUNKS, WIKIPEDIA_METHODS
+from sigmastar.cli.common import (
+    BenchDataOption,
+    BenchOutputOption,
+    SeedOption,
+    choice,
+    integers,
+)
+from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 if TYPE_CHECKING:
     from sigmastar.bench.wikipedia import ChunkResult
@@ -23,56 +30,76 @@ _BASES = {"small": "100,300", "medium": "100,300"}
 
 def wikipedia(
     data: BenchDataOption = None,
+    method: Annotated[
+        list[str] | None,
+        choice(
+            "--method",
+            "-m",
+            names=WIKIPEDIA_METHODS,
+            help="Only these methods",
+            many=True,
+            metavar="METHOD",
+        ),
+    ] = None,
     chunks: Annotated[
         str,
-        typer.Option("--chunks", help="small (500 training chunks), medium (50,000) or both."),
+        choice("--chunks", names=CHUNKS, help="500 training chunks, 50,000, or both"),
     ] = "small",
-    methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Some of the methods, separated by commas.")
-    ] = "spectral,separable,em,em-separable,kneser-ney",
-    sizes: Annotated[
-        str | None, typer.Option("--sizes", help="Numbers of states, such as 10,20,40.")
+    states: Annotated[
+        str | None,
+        typer.Option(
+            "--states", "-n", help="Numbers of states, such as 10,20,40.", metavar="NUMBERS"
+        ),
     ] = None,
     basis: Annotated[
-        str | None, typer.Option("--basis", help="Sizes of the basis, such as 100,300.")
+        str | None,
+        typer.Option("--basis", help="Sizes of the basis, such as 100,300.", metavar="NUMBERS"),
     ] = None,
     em_basis: Annotated[
-        str, typer.Option("--em-basis", help="Sizes of the basis of EM's separable start.")
+        str,
+        typer.Option(
+            "--em-basis", help="Sizes of the basis of EM's separable start.", metavar="NUMBERS"
+        ),
     ] = "300",
     orders: Annotated[
-        str, typer.Option("--orders", help="Orders of the n-grams.")
+        str, typer.Option("--orders", help="Orders of the n-grams.", metavar="NUMBERS")
     ] = "2,3,4,5,6,7,8",
-    test_chunks: Annotated[int, typer.Option("--test-chunks", help="Chunks to test on.")] = 5000,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also write to a .csv or .json.")
-    ] = None,
+    test_chunks: Annotated[
+        int, typer.Option("--test-chunks", min=1, help="Chunks to test on.", metavar="N")
+    ] = 5000,
+    output: BenchOutputOption = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the figures to a .png, .svg or .pdf.")
+        Path | None,
+        typer.Option("--plot", help="Draw the figures to a .png, .svg or .pdf.", metavar="FILE"),
     ] = None,
     em_seeds: Annotated[
-        int, typer.Option("--em-seeds", min=1, help="Run EM from random starts so many times.")
+        int,
+        typer.Option(
+            "--em-seeds", min=1, help="Run EM from random starts so many times.", metavar="N"
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same chunks and starts.")] = 0,
-    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Learn characters of Wikipedia: spectral, separable, EM, EM from separable, Kneser-Ney.
 
-    Mean likelihood of the next character of test chunks after their first 50, by number of states
-    and size of the basis (the most frequent substrings of up to 3 characters), as in Figures 1 and
-    2 of Glaude, Enderli and Pietquin (ASRU 2015). Bits are the mean of -log2, on test chunks and
-    on chunks learned from. Results are written as they come: what --output holds is never lost.
+    Mean likelihood of the next character of test chunks after their first 50,
+    by number of states and size of the basis (the most frequent substrings of
+    up to 3 characters), as in Figures 1 and 2 of Glaude, Enderli and Pietquin
+    (ASRU 2015). Bits are the mean of -log2, on test chunks and on chunks
+    learned from. Results are written as they come: what --output holds is never
+    lost.
 
-    Example: sigmastar bench wikipedia --data ~/data --chunks small -o small.csv --plot small.png
+    [bold]Examples[/]
+    sigmastar bench wikipedia -m spectral,kneser-ney -n 10,20
+    sigmastar bench wikipedia --data ~/data -o small.csv --plot small.png
     """
     from sigmastar.bench.pautomac import write_results
     from sigmastar.bench.wikipedia import SETS, draw_chunks, run_chunks
     from sigmastar.bench.wikipedia_plot import draw_figures, require_matplotlib
-    from sigmastar.core.errors import InvalidParameter
     from sigmastar.datasets import load_wikipedia_text
 
     names = list(SETS) if chunks == "both" else [chunks]
-    if names[0] not in SETS:
-        raise InvalidParameter(f"--chunks must be small, medium or both; got {chunks!r}.")
     if plot is not None:
         require_matplotlib()
     text = load_wikipedia_text(chunk=None, data_home=data)
@@ -81,11 +108,11 @@ def wikipedia(
         drawn = draw_chunks(text, SETS[name], n_test=test_chunks, seed=seed)
         for result in run_chunks(
             drawn,
-            methods=[method.strip() for method in methods.split(",") if method.strip()],
-            sizes=_integers("--sizes", sizes or _SIZES[name]),
-            bases=_integers("--basis", basis or _BASES[name]),
-            em_bases=_integers("--em-basis", em_basis),
-            orders=_integers("--orders", orders),
+            methods=method or WIKIPEDIA_METHODS,
+            sizes=integers("--states", states or _SIZES[name]),
+            bases=integers("--basis", basis or _BASES[name]),
+            em_bases=integers("--em-basis", em_basis),
+            orders=integers("--orders", orders),
             seeds=range(seed, seed + em_seeds),
         ):
             results.append(result)
@@ -93,7 +120,10 @@ def wikipedia(
                 write_results(results, output)
     if plot is not None:
         draw_figures(results, plot)
-    if as_json:
+        wrote(plot)
+    if output is not None:
+        wrote(output)
+    if json:
         emit_json([asdict(result) for result in results])
         return
     for name in names:
@@ -115,17 +145,3 @@ def _row(result: ChunkResult) -> list[str]:
         f"{result.seconds:.1f}",
         "–" if result.seconds_per_step is None else f"{result.seconds_per_step:.2f}",
     ]
-
-
-def _integers(option: str, text: str) -> list[int]:
-    from sigmastar.core.errors import InvalidParameter
-
-    try:
-        values = [int(part) for part in text.split(",")]
-    except ValueError:
-        values = []
-    if not values or min(values) < 1:
-        raise InvalidParameter(
-            f"{option} must be positive numbers separated by commas; got {text!r}."
-        )
-    return values

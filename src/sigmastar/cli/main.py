@@ -2,45 +2,92 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from typer.core import TyperGroup
 
 from sigmastar import __version__
-from sigmastar.cli import bench, demo, learn, machines, report, scores, sensors, tagger, transducer
-from sigmastar.cli.output import err, out, progress
+from sigmastar.cli import (
+    bench,
+    demo,
+    doctor,
+    learn,
+    machines,
+    report,
+    scores,
+    sensors,
+    tagger,
+    transducer,
+)
+from sigmastar.cli.output import err, progress
 from sigmastar.core.errors import SigmastarError
 
 __all__ = ["app", "main"]
 
+# What a process ends with; 128 + the signal, as shells count.
+_WRONG, _INTERRUPTED, _PIPE_CLOSED = 1, 130, 141
+
+
+# Headings of the overview, in the order of a newcomer's questions.
+LEARN, ASK, SYSTEMS, MEASURE, HELP = "Learn", "Ask a model", "Systems", "Measure", "Help"
+_PANELS = [LEARN, ASK, SYSTEMS, MEASURE, HELP]
+
+
+class _Root(TyperGroup):
+    """Ends as Unix tools do when interrupted, or when nobody reads the output any more."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        def place(name: str) -> int:
+            panel = getattr(self.commands[name], "rich_help_panel", HELP)
+            return _PANELS.index(panel) if panel in _PANELS else len(_PANELS)
+
+        return sorted(self.commands, key=place)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            err.print("interrupted")
+            raise SystemExit(_INTERRUPTED) from None
+        except BrokenPipeError:
+            # What is still buffered must not be tried again while the interpreter ends.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            raise SystemExit(_PIPE_CLOSED) from None
+
+
 app = typer.Typer(
     name="sigmastar",
-    help="Learn machines over strings: automata, HMMs, transducers and sequence taggers.",
+    cls=_Root,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command()(learn.learn)
-app.command()(demo.demo)
-app.command()(scores.score)
-app.command()(scores.perplexity)
-app.command()(scores.predict)
-app.command()(machines.sample)
-app.command()(machines.show)
-app.command()(machines.convert)
-app.command()(report.report)
-app.command("export", hidden=True)(machines.convert)
-app.add_typer(sensors.app, name="sensors")
-app.add_typer(tagger.app, name="tagger")
-app.add_typer(transducer.app, name="transducer")
-app.add_typer(bench.app, name="bench")
+app.command(rich_help_panel=LEARN)(learn.learn)
+app.command(rich_help_panel=ASK)(machines.show)
+app.command(rich_help_panel=ASK)(scores.score)
+app.command(rich_help_panel=ASK)(scores.predict)
+app.command(rich_help_panel=ASK)(machines.sample)
+app.command(rich_help_panel=ASK)(machines.export)
+app.command(rich_help_panel=ASK)(report.report)
+app.add_typer(tagger.app, name="tagger", rich_help_panel=SYSTEMS)
+app.add_typer(transducer.app, name="transducer", rich_help_panel=SYSTEMS)
+app.add_typer(sensors.app, name="sensors", rich_help_panel=SYSTEMS)
+app.command(rich_help_panel=MEASURE)(scores.perplexity)
+app.add_typer(bench.app, name="bench", rich_help_panel=MEASURE)
+app.command(rich_help_panel=HELP)(demo.demo)
+app.command(rich_help_panel=HELP)(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        out.print(f"sigmastar {__version__}")
+        typer.echo(f"sigmastar {__version__}")
         raise typer.Exit
 
 
@@ -51,23 +98,36 @@ def _root(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    pass
+    """Learn machines over strings: automata, HMMs, transducers and sequence taggers.
+
+    [bold]Examples[/]
+    sigmastar demo
+    sigmastar learn logs.txt -o logs.sigma
+    echo "open read" | sigmastar predict logs.sigma -
+    sigmastar score logs.sigma new.txt
+    """
 
 
 def main() -> None:
     """Run the command line; what users did wrong is one line on standard error and exit code 1."""
+    for stream in (sys.stdin, sys.stdout):  # files and pipes hold UTF-8 whatever the locale says
+        if stream is not None and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
     try:
         with progress():
-            app()
+            app(prog_name="sigmastar")
     except (SigmastarError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            sys.stderr.close()  # the reader of our output went away: nothing to tell
-        else:
-            err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(130)
+        from rich.markup import escape
+
+        err.print(f"[bold red]error:[/] {escape(_words(error))}", soft_wrap=True)
+        sys.exit(_WRONG)
+
+
+def _words(error: Exception) -> str:
+    """Say what the system refused: its words and the file, without the number."""
+    if isinstance(error, OSError) and not isinstance(error, SigmastarError) and error.filename:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}."
+    return str(error)
 
 
 if __name__ == "__main__":

@@ -1,64 +1,126 @@
-"""How the command line speaks: tables and bars for people, JSON for machines."""
+"""How the command line speaks: results on standard output, all the rest on standard error.
+
+Tables are for people, JSON is for machines. Rich is imported when something is first printed, so
+that completion and start-up do not wait for it.
+"""
 
 from __future__ import annotations
 
-import json
+import math
+import os
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Annotated, Any
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from sigmastar.core.progress import Stage, listening
+from sigmastar.core.progress import listening
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "JsonOption",
-    "RichReporter",
     "emit_json",
     "emit_lines",
     "err",
+    "note",
     "out",
     "progress",
+    "show_properties",
     "show_table",
+    "writing",
+    "wrote",
 ]
-
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines.")]
 
-_PATIENCE = 2.0  # seconds before a bar appears
+
+class _LazyConsole:
+    """A console that is made when it is first used."""
+
+    def __init__(self, *, stderr: bool) -> None:
+        self._stderr = stderr
+
+    @cached_property
+    def console(self) -> Console:
+        from rich.console import Console
+
+        class Piped(Console):
+            """Leaves it to the caller what to do when nobody reads on."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        console = Piped(stderr=self._stderr, highlight=False)
+        if not console.is_terminal and "COLUMNS" not in os.environ:
+            console.width = 10_000  # a pipe has no edge to break lines at
+        return console
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.console, name)
 
 
-def emit_json(value: Any) -> None:
-    """Print a value as one JSON document; non-finite numbers become null."""
-    json.dump(_plain(value), sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+out = cast("Console", _LazyConsole(stderr=False))
+err = cast("Console", _LazyConsole(stderr=True))
 
 
-def emit_lines(lines: Iterable[str]) -> None:
-    """Print lines of data exactly as they are."""
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+def emit_json(value: Any, to: str = "-") -> None:
+    """Write a value as one JSON document; non-finite numbers become null."""
+    import json
+
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+    emit_lines([text], to)
+
+
+def emit_lines(lines: Iterable[str], to: str = "-") -> None:
+    """Write lines of data exactly as they are, to a file or (``-``) to standard output."""
+    with writing(to) as file:
+        for line in lines:
+            file.write(f"{line}\n".encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def writing(to: str) -> Iterator[BinaryIO]:
+    """Open where results go: standard output, or a file that appears whole or not at all."""
+    if to == "-":
+        sys.stdout.flush()
+        # Bars among lines of results on one terminal would be unreadable.
+        with listening(None) if sys.stdout.isatty() else nullcontext():
+            yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from sigmastar.models.persist import atomic_open
+
+    with atomic_open(to) as file:
+        yield file
+
+
+def wrote(path: object, what: str = "") -> None:
+    """Tell on standard error which file there is now."""
+    from rich.markup import escape
+
+    err.print(escape(f"wrote {path}" + (f" ({what})" if what else "")), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Tell something worth knowing on standard error."""
+    from rich.markup import escape
+
+    err.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True)
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
         return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if value is None or isinstance(value, (str, int, bool)):
-        return value
     if isinstance(value, Iterable):
         return [_plain(item) for item in value]
     return str(value)
@@ -66,60 +128,51 @@ def _plain(value: Any) -> Any:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; every column but the first is aligned to the right."""
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    from rich.table import Table
+
+    table = Table(header_style="bold")
     for position, column in enumerate(columns):
         table.add_column(column, justify="left" if position == 0 else "right")
     for row in rows:
         table.add_row(*(cell if isinstance(cell, str) else f"{cell}" for cell in row))
+    if title:  # not the table's own title, which would be broken at the table's width
+        out.print(title, style="italic", markup=False)
     out.print(table)
 
 
-class RichReporter:
-    """Shows a bar for each stage that lasts longer than two seconds."""
+def show_properties(title: str, properties: dict[str, Any]) -> None:
+    """Print names and values of what a command has found or made; None is left out."""
+    rows = [
+        (name.replace("_", " "), _cell(value))
+        for name, value in properties.items()
+        if value is not None
+    ]
+    show_table(title, ["property", "value"], rows)
 
-    def __init__(self, console: Console = err) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
-            console=console,
-            transient=True,
-        )
-        self._started: dict[int, float] = {}
-        self._tasks: dict[int, Any] = {}
-        self._lock = threading.Lock()
 
-    def start(self, stage: Stage) -> None:
-        """Hear that a stage begins."""
-        self._started[id(stage)] = time.monotonic()
-
-    def update(self, stage: Stage) -> None:
-        """Show how far a stage is, once it has lasted long enough."""
-        if time.monotonic() - self._started.get(id(stage), 0.0) < _PATIENCE:
-            return
-        with self._lock:
-            task = self._tasks.get(id(stage))
-            if task is None:
-                self._progress.start()
-                task = self._progress.add_task(stage.title, total=stage.total, note=stage.note)
-                self._tasks[id(stage)] = task
-        self._progress.update(task, completed=stage.done, total=stage.total, note=stage.note)
-
-    def finish(self, stage: Stage) -> None:
-        """Take the stage's bar away."""
-        self._started.pop(id(stage), None)
-        with self._lock:
-            task = self._tasks.pop(id(stage), None)
-            if task is not None:
-                self._progress.remove_task(task)
-            if not self._tasks:
-                self._progress.stop()
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_cell(item)}" for name, item in value.items())
+    return str(value)
 
 
 @contextmanager
 def progress() -> Iterator[None]:
     """Show the progress of the enclosed work on standard error, if that is a terminal."""
-    with listening(RichReporter() if err.is_terminal else None):
+    if sys.stderr is None or not sys.stderr.isatty():  # None: closed by whoever started us
         yield
+        return
+    from sigmastar.cli.bars import Bars
+
+    bars = Bars(lambda: cast(_LazyConsole, err).console)
+    try:
+        with listening(bars):
+            yield
+    finally:
+        bars.close()

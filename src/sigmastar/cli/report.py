@@ -14,7 +14,7 @@ __all__ = ["report"]
 
 def report(
     model: Annotated[
-        Path, typer.Argument(help="A .sigma file, or an automaton in any format of convert.")
+        Path, typer.Argument(help="A .sigma file, or an automaton in any format of export.")
     ],
     data: Annotated[
         Path | None,

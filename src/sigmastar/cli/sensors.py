@@ -8,7 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.cli.choices import DECODINGS, FEATURES, FRAME_METRICS
+from sigmastar.cli.common import (
+    ModelOutputOption,
+    SeedOption,
+    TextOutputOption,
+    announce_stdin,
+    choice,
+    integers,
+    load_kind,
+    model_files,
+)
+from sigmastar.cli.output import (
+    JsonOption,
+    emit_json,
+    emit_lines,
+    show_properties,
+    show_table,
+    wrote,
+)
 
 if TYPE_CHECKING:
     from sigmastar.corpus.frame_files import FrameTable
@@ -16,79 +34,104 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Label streams of measurements (robots, wearables, machines), frame by frame.",
-    no_args_is_help=True,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@app.callback()
+def _group() -> None:
+    """Label streams of measurements (robots, wearables, machines), frame by frame.
+
+    [bold]Examples[/]
+    sigmastar sensors train walk.csv -o walk.sigma --label mode
+    sigmastar sensors evaluate walk.sigma test.csv --label mode
+    sigmastar sensors tag walk.sigma new.csv > labels.tsv
+    """
+
 
 FramesArgument = Annotated[
-    Path,
+    str,
     typer.Argument(
-        help="Frames, one a row: .csv, .tsv (.gz too), .npz or .parquet.", metavar="FRAMES"
+        help="Frames, one a row: .csv, .tsv (.gz too), .npz or .parquet; - is CSV from stdin.",
+        metavar="FRAMES",
     ),
 ]
-TaggerArgument = Annotated[Path, typer.Argument(help="Tagger made by train.", metavar="MODEL")]
+TaggerArgument = Annotated[
+    Path,
+    typer.Argument(help="A tagger written by train.", metavar="MODEL", autocompletion=model_files),
+]
 LabelOption = Annotated[
     str | None,
     typer.Option(
-        "--label", help="Column of labels: name, or number from 1 [default: the one of text]."
+        "--label",
+        help="Column of labels, name or number from 1; the one of text by default.",
+        metavar="COLUMN",
     ),
 ]
 SequenceOption = Annotated[
     str | None,
-    typer.Option("--sequence", help="Column that tells sequences apart: name or number."),
+    typer.Option(
+        "--sequence", help="Column that tells sequences apart: name or number.", metavar="COLUMN"
+    ),
 ]
 LengthOption = Annotated[
-    int | None, typer.Option("--length", help="Cut sequences into pieces of this many frames.")
+    int | None,
+    typer.Option(
+        "--length", min=3, help="Cut sequences into pieces of this many frames.", metavar="N"
+    ),
 ]
 DecodingOption = Annotated[
-    str,
-    typer.Option(
-        "--decoding",
-        help="marginal: each frame given the whole sequence; filter: given the frames so far; "
-        "exact: the best labelling as a whole, by search.",
-    ),
+    str, choice("--decoding", names=DECODINGS, help="What a label is to be the best for")
 ]
 
 
 @app.command()
 def train(
     frames: FramesArgument,
-    model: Annotated[Path, typer.Argument(help="Where to write the tagger.", metavar="MODEL")],
+    output: ModelOutputOption,
     label: LabelOption = None,
     sequence: SequenceOption = None,
     length: LengthOption = None,
     features: Annotated[
-        str,
-        typer.Option(
-            "--features",
-            help="forest: random forest probabilities; logistic: logistic regression on "
-            "centroids; centroids: similarities to k-means centroids.",
-        ),
+        str, choice("--features", names=FEATURES, help="What becomes of a frame")
     ] = "forest",
-    centroids: Annotated[int, typer.Option("--centroids", help="How many centroids.")] = 200,
+    centroids: Annotated[
+        int, typer.Option("--centroids", min=1, help="How many centroids.", metavar="N")
+    ] = 200,
     metric: Annotated[
-        str, typer.Option("--metric", help="euclidean, correlation or cosine.")
+        str, choice("--metric", names=FRAME_METRICS, help="Distance between frames")
     ] = "euclidean",
     window: Annotated[
-        int, typer.Option("--window", help="Join each frame with those before it: 2 adds one.")
+        int,
+        typer.Option(
+            "--window", min=1, help="Join each frame with those before it: 2 adds one.", metavar="N"
+        ),
     ] = 1,
     states: Annotated[
-        str | None,
-        typer.Option("--states", help="Numbers of states to choose from, such as 5,10,20."),
-    ] = None,
+        str,
+        typer.Option(
+            "--states",
+            "-n",
+            help="Number of states, several to choose from such as 5,10,20, or 'auto'.",
+            metavar="N",
+        ),
+    ] = "auto",
     unlabelled: Annotated[
-        Path | None,
-        typer.Option("--unlabelled", help="More frames, without labels, of the same sensors."),
+        str | None,
+        typer.Option(
+            "--unlabelled", help="More frames, without labels, of the same sensors.", metavar="FILE"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same tagger.")] = 0,
-    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Learn a tagger from labelled frames; what there is to choose is chosen on held-out sequences.
 
-    Example: sigmastar sensors train walk.csv walk.sigma --label OUTPUT --length 36
+    [bold]Examples[/]
+    sigmastar sensors train walk.csv -o walk.sigma --label mode
+    sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
     from sigmastar.core.errors import InvalidData
+    from sigmastar.core.progress import stage
     from sigmastar.corpus.frames import split_rows
 
     table = _read(frames, label, sequence, length)
@@ -99,12 +142,13 @@ def train(
     if unlabelled is not None:
         other = _read(unlabelled, None, sequence, length)
         more = split_rows(other.frames, other.offsets)
-    tagger.fit(table.frames, table.labels, lengths=table.lengths, unlabelled=more)
-    tagger.model_.save(model)
+    with stage("Training"):
+        tagger.fit(table.frames, table.labels, lengths=table.lengths, unlabelled=more)
+    tagger.model_.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
     report = {
-        "model": str(model),
+        "states": tagger.model_.n_states,
         "frames": len(table.frames),
         "sequences": len(table.lengths),
         "labels": list(tagger.model_.labels.symbols),
@@ -112,45 +156,50 @@ def train(
         "held_out_accuracy": held_out,
         "negative_scores": tagger.info_["negative_scores"],
     }
-    if as_json:
-        emit_json(report)
+    if json:
+        emit_json(report | {"saved": str(output)})
         return
-    rows = [
-        ("frames", f"{len(table.frames):,} in {len(table.lengths):,} sequences"),
-        ("labels", ", ".join(map(str, report["labels"]))),  # type: ignore[arg-type]
-        *((name, f"{value:g}") for name, value in chosen.items()),
-        ("accuracy held out", "" if held_out is None else f"{100 * held_out:.2f} %"),
-        ("written to", str(model)),
-    ]
-    show_table("", ["tagger", str(tagger.model_.n_states) + " states"], rows)
+    show_properties("Learned a tagger of measurements", report)
+    wrote(output)
 
 
 @app.command()
 def tag(
     model: TaggerArgument,
     frames: FramesArgument,
+    output: TextOutputOption = "-",
     label: LabelOption = None,
     sequence: SequenceOption = None,
     decoding: DecodingOption = "marginal",
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Print the label of each frame and how sure the tagger is; a blank line ends a sequence.
 
-    Example: sigmastar sensors tag walk.sigma new.csv > labels.tsv
+    [bold]Examples[/]
+    sigmastar sensors tag walk.sigma new.csv > labels.tsv
+    cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
+    from sigmastar.core.progress import stage
     from sigmastar.inference.continuous_tag import tag_frames
 
+    tagger = _load(model)
     table = _read(frames, label, sequence, None)
-    tagged = tag_frames(_load(model), table.frames, lengths=table.lengths, decoding=decoding)
-    if as_json:
-        emit_json({"labels": tagged.labels, "confidence": tagged.confidence})
+    with stage(f"Tagging {len(table.frames):,} frames"):
+        tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
+    if json:
+        emit_json({"labels": tagged.labels, "confidence": tagged.confidence}, output)
         return
-    for labels, confidence in zip(tagged.labels, tagged.confidence, strict=True):
-        lines = [f"{a}\t{b:.4f}\n" for a, b in zip(labels, confidence, strict=True)]
-        sys.stdout.write("".join(lines) + "\n")
+    emit_lines(
+        (
+            line
+            for labels, confidence in zip(tagged.labels, tagged.confidence, strict=True)
+            for line in (*map(_answer, labels, confidence), "")
+        ),
+        output,
+    )
 
 
-@app.command("eval")
+@app.command()
 def evaluate(
     model: TaggerArgument,
     frames: FramesArgument,
@@ -158,20 +207,23 @@ def evaluate(
     sequence: SequenceOption = None,
     length: LengthOption = None,
     decoding: DecodingOption = "marginal",
-    as_json: JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Compare a tagger's labels with those of a file: accuracy, and recall of each label.
 
-    Example: sigmastar sensors eval walk.sigma test.csv --label OUTPUT
+    [bold]Example[/]
+    sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
     from sigmastar.core.errors import InvalidData
+    from sigmastar.core.progress import stage
     from sigmastar.inference.continuous_tag import tag_frames
 
+    tagger = _load(model)
     table = _read(frames, label, sequence, length)
     if table.labels is None:
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
-    tagger = _load(model)
-    tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
+    with stage(f"Tagging {len(table.frames):,} frames"):
+        tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
     found = [name for piece in tagged.labels for name in piece]
     right = [a == b for a, b in zip(found, table.labels, strict=True)]
     names = sorted(set(table.labels), key=str)
@@ -183,12 +235,12 @@ def evaluate(
         for name in names
     }
     accuracy = sum(right) / len(right)
-    if as_json:
+    if json:
         emit_json({"accuracy": accuracy, "frames": len(right), "labels": each})
         return
     rows = [(n, total, f"{100 * ok / total:.2f}") for n, (ok, total) in each.items()]
     rows.append(("all", len(right), f"{100 * accuracy:.2f}"))
-    show_table("", ["label", "frames", "right %"], rows)
+    show_table(f"{model} on {frames}", ["label", "frames", "right %"], rows)
 
 
 @app.command()
@@ -203,12 +255,14 @@ def stream(
     Numbers are separated by commas, tabs or spaces; a blank line starts a new
     sequence. Each line is answered at once with the label and its confidence.
 
-    Example: read-sensors | sigmastar sensors stream walk.sigma
+    [bold]Example[/]
+    echo "0.1 0.9" | sigmastar sensors stream walk.sigma --proba
     """
     from sigmastar.core.errors import ParseError
     from sigmastar.inference.continuous_stream import TagStream
 
     tagger = _load(model)
+    announce_stdin("-")
     tagging = TagStream(tagger)
     if proba:
         sys.stdout.write("\t".join(map(str, tagger.labels.symbols)) + "\n")
@@ -231,27 +285,25 @@ def stream(
             sys.stdout.write("\t".join(f"{value:.4f}" for value in values) + "\n")
         else:
             best = int(values.argmax())
-            sys.stdout.write(f"{tagger.labels.symbols[best]}\t{values[best]:.4f}\n")
+            sys.stdout.write(_answer(tagger.labels.symbols[best], values[best]) + "\n")
         sys.stdout.flush()
 
 
-def _read(path: Path, label: str | None, sequence: str | None, length: int | None) -> FrameTable:
+def _answer(label: object, confidence: float) -> str:
+    return f"{label}\t{confidence:.4f}"
+
+
+def _read(path: str, label: str | None, sequence: str | None, length: int | None) -> FrameTable:
     from sigmastar.corpus.frame_files import read_frames
 
+    announce_stdin(path)
     return read_frames(path, label=label, sequence=sequence, length=length)
 
 
 def _load(path: Path) -> ContinuousTagger:
-    from sigmastar.core.errors import FileFormatError
-    from sigmastar.loading import load
-    from sigmastar.models.continuous import ContinuousTagger
-
-    model = load(path)
-    if not isinstance(model, ContinuousTagger):
-        raise FileFormatError(
-            f"{path}: holds a {type(model).__name__}, not a tagger of measurements. "
-            "Make one with: sigmastar sensors train"
-        )
+    model: ContinuousTagger = load_kind(
+        path, ("ContinuousTagger",), "a tagger of measurements", "sigmastar sensors train"
+    )
     return model
 
 
@@ -260,23 +312,15 @@ def _tagger(
     centroids: int,
     metric: str,
     window: int,
-    states: str | None,
+    states: str,
     seed: int,
     table: FrameTable,
 ) -> Any:
     """Set up the estimator for one of the kinds of features."""
-    from sigmastar.core.errors import InvalidParameter
-    from sigmastar.core.rules import Choice, check
     from sigmastar.estimators.continuous import SpectralSequenceTagger
     from sigmastar.estimators.continuous_features import CentroidFeatures
 
-    check("--features", features, Choice("forest", "logistic", "centroids"))
-    try:
-        numbers = None if states is None else [int(cell) for cell in states.split(",")]
-    except ValueError:
-        raise InvalidParameter(
-            f"--states must be integers such as 5,10,20; got {states!r}."
-        ) from None
+    numbers = None if states == "auto" else integers("--states", states)
     tagger = SpectralSequenceTagger(window=window, random_state=seed, memory=[1.0, 0.5, 0.2, 0.1])
     points = CentroidFeatures(centroids, metric=metric, random_state=seed)
     if features == "centroids":

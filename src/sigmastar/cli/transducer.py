@@ -2,76 +2,121 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli.output import JsonOption, emit_json, err, out, show_table
+from sigmastar.cli.choices import PAIR_SIDES, TRANSLITERATION_METHODS
+from sigmastar.cli.common import (
+    ModelOutputOption,
+    SeedOption,
+    StatesOption,
+    TextOutputOption,
+    announce_stdin,
+    best_option,
+    choice,
+    given_size,
+    load_kind,
+    model_files,
+    read_lines,
+)
+from sigmastar.cli.output import (
+    JsonOption,
+    emit_json,
+    emit_lines,
+    note,
+    show_properties,
+    show_table,
+    wrote,
+)
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Transliteration, pronunciation, spelling: learn string pairs of any lengths.",
-    no_args_is_help=True,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@app.callback()
+def _group() -> None:
+    """Transliteration, pronunciation, spelling: learn string pairs of any lengths.
+
+    [bold]Examples[/]
+    sigmastar transducer train pairs.tsv -o names.sigma
+    echo anna | sigmastar transducer apply names.sigma
+    sigmastar transducer evaluate names.sigma test.tsv
+    """
+
 
 PairsArgument = Annotated[
-    Path, typer.Argument(help="Tab-separated pairs: input, output (.gz is fine).", metavar="PAIRS")
+    str,
+    typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
-ModelArgument = Annotated[Path, typer.Argument(help="A model that 'train' wrote.", metavar="MODEL")]
+ModelArgument = Annotated[
+    Path,
+    typer.Argument(help="A model written by train.", metavar="MODEL", autocompletion=model_files),
+]
 SourceOption = Annotated[
-    str, typer.Option("--source", help="What an input is made of: chars, or words at spaces.")
+    str, choice("--source", names=PAIR_SIDES, help="What an input is made of", metavar="UNIT")
 ]
 TargetOption = Annotated[
-    str, typer.Option("--target", help="What an output is made of: chars, or words at spaces.")
+    str, choice("--target", names=PAIR_SIDES, help="What an output is made of", metavar="UNIT")
+]
+BeamOption = Annotated[
+    int | None,
+    typer.Option("--beam", min=1, help="Hypotheses to keep while searching.", metavar="N"),
 ]
 
 
 @app.command()
 def train(
     pairs: PairsArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")],
-    dev: Annotated[
-        Path | None,
-        typer.Option(help="Development pairs to balance scorers on (default: a tenth held out)."),
-    ] = None,
+    output: ModelOutputOption,
     method: Annotated[
         str,
-        typer.Option(help="combined, joint-ngram, joint-spectral, learnfst or em."),
+        choice(
+            "--method", "-m", names=TRANSLITERATION_METHODS, help="How to learn", metavar="METHOD"
+        ),
     ] = "combined",
-    units: Annotated[
-        str, typer.Option(help="Allowed sizes of a unit, inputs:outputs.")
-    ] = "1:0,1:1,1:2,1:3",
-    order: Annotated[int, typer.Option(help="The longest n-gram of joint n-gram models.")] = 6,
-    states: Annotated[
-        int | None, typer.Option(help="States of learnfst, em and joint-spectral.")
+    states: StatesOption = "auto",
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            "--dev",
+            help="Development pairs to balance scorers on (default: a tenth held out).",
+            metavar="PAIRS",
+        ),
     ] = None,
+    units: Annotated[
+        str,
+        typer.Option("--units", help="Allowed sizes of a unit, inputs:outputs.", metavar="SIZES"),
+    ] = "1:0,1:1,1:2,1:3",
+    order: Annotated[
+        int,
+        typer.Option("--order", help="The longest n-gram of joint n-gram models.", metavar="N"),
+    ] = 6,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
     strict: Annotated[
-        bool, typer.Option(help="Fail if a pair has an empty side or cannot be aligned.")
+        bool, typer.Option("--strict", help="Fail at a pair that is empty or cannot be aligned.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 0,
+    seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Learn from pairs of strings and write a model.
 
     [bold]Examples[/]
-
-      sigmastar transducer train names.tsv -o names.sigma --dev dev.tsv
-
-      sigmastar transducer train lexicon.tsv -o g2p.sigma --target words
-
-      sigmastar transducer train names.tsv -o fst.sigma --method em --states 5
+    sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
+    sigmastar transducer train sounds.tsv -o g2p.sigma --target words
+    sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
     from sigmastar.core.errors import InvalidData
+    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.estimators.transliterator import Transliterator
 
     sides: dict[str, Any] = {"source": source, "target": target}
+    announce_stdin(pairs)
     corpus = read_pairs(pairs, **sides)
     held_out = None
     if dev is not None:
@@ -86,11 +131,12 @@ def train(
         method,
         units=_sizes(units),
         order=order,
-        n_states=states or "auto",
+        n_states=given_size(states) or "auto",
         random_state=seed,
     )
     begin = time.perf_counter()
-    estimator.fit(corpus, dev=held_out)
+    with stage("Training"):
+        estimator.fit(corpus, dev=held_out)
     seconds = time.perf_counter() - begin
     info = estimator.info_
     left_out = {name: info.get(name, 0) for name in ("n_empty", "n_unalignable", "n_unreached")}
@@ -102,11 +148,12 @@ def train(
         )
     estimator.model_.save(output)
     summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
-    summary |= {"weights": info.get("weights"), "model": str(output)}
+    summary |= {"weights": info.get("weights")}
     if json:
-        emit_json(summary)
+        emit_json(summary | {"saved": str(output)})
         return
-    err.print(f"learned from {len(corpus):,} pairs in {seconds:.1f} s; wrote {output}")
+    show_properties("Learned from pairs", summary)
+    wrote(output)
     _warn(left_out, {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"})
 
 
@@ -114,67 +161,70 @@ def train(
 def apply(
     model: ModelArgument,
     inputs: Annotated[
-        str, typer.Argument(help="One input a line; '-' for standard input.", metavar="[FILE]")
+        str, typer.Argument(help="One input a line; - is stdin.", metavar="TEXT")
     ] = "-",
-    nbest: Annotated[int, typer.Option("--nbest", "-n", min=1, help="Outputs per input.")] = 1,
-    beam: Annotated[int | None, typer.Option(help="Hypotheses to keep while searching.")] = None,
+    best: Annotated[int, best_option("Outputs per input.")] = 1,
+    output: TextOutputOption = "-",
+    beam: BeamOption = None,
     source: SourceOption = "chars",
-    strict: Annotated[bool, typer.Option(help="Fail at a symbol that was not learned.")] = False,
+    unknown: Annotated[
+        str,
+        choice(
+            "--unknown",
+            names=("error", "ignore"),
+            help="What to do with symbols the model does not know",
+        ),
+    ] = "ignore",
     json: JsonOption = False,
 ) -> None:
-    """Write the best output of each input line, or with --nbest input, output and score.
+    """Write the best output of each input line, or with -k input, output and score.
 
     [bold]Examples[/]
-
-      echo brooklyn | sigmastar transducer apply names.sigma
-
-      sigmastar transducer apply names.sigma words.txt --nbest 5 --json
+    echo anna | sigmastar transducer apply names.sigma
+    sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
     """
+    from sigmastar.core.progress import stage
+
     machine = _load(model)
-    lines = _lines(inputs)
+    lines = read_lines(inputs)
     sequences = [line.split() if source == "words" else line for line in lines]
-    results, report = machine.apply(
-        sequences, nbest, beam=beam, unknown="error" if strict else "ignore"
-    )
+    with stage(f"Applying to {len(lines):,} inputs"):
+        results, report = machine.apply(sequences, best, beam=beam, unknown=unknown)
     if json:
-        emit_json(
+        answers = [
             {
-                "report": report,
-                "results": [
-                    {
-                        "input": line,
-                        "outputs": [{"output": _text(o), "log_score": s} for o, s in found],
-                    }
-                    for line, found in zip(lines, results, strict=True)
-                ],
+                "input": line,
+                "outputs": [{"output": _text(o), "log_score": s} for o, s in found],
             }
-        )
+            for line, found in zip(lines, results, strict=True)
+        ]
+        emit_json({"report": report, "results": answers}, output)
         return
     rows = []
     for line, found in zip(lines, results, strict=True):
-        if nbest == 1:
+        if best == 1:
             rows.append(_text(found[0][0]) if found else "")
         else:
-            rows += [f"{line}\t{_text(output)}\t{score:.4f}" for output, score in found]
-    sys.stdout.write("".join(row + "\n" for row in rows))
+            rows += [f"{line}\t{_text(written)}\t{score:.4f}" for written, score in found]
+    emit_lines(rows, output)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
 
 
-@app.command("eval")
+@app.command()
 def evaluate(
     model: ModelArgument,
     pairs: PairsArgument,
+    beam: BeamOption = None,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
-    beam: Annotated[int | None, typer.Option(help="Hypotheses to keep while searching.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
 
     [bold]Example[/]
-
-      sigmastar transducer eval names.sigma test.tsv
+    sigmastar transducer evaluate names.sigma test.tsv
     """
+    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,
@@ -183,10 +233,12 @@ def evaluate(
         word_accuracy,
     )
 
+    announce_stdin(pairs)
     machine = _load(model)
     corpus = read_pairs(pairs, source=source, target=target)  # type: ignore[arg-type]
     begin = time.perf_counter()
-    found, report = machine.apply(corpus.source, 1, beam=beam)
+    with stage(f"Applying to {len(corpus):,} inputs"):
+        found, report = machine.apply(corpus.source, 1, beam=beam)
     seconds = time.perf_counter() - begin
     guesses = [list(best[0][0]) if best else [] for best in found]
     truth = [list(output) for output in corpus.target]
@@ -208,42 +260,24 @@ def evaluate(
         ("character error rate %", f"{100 * figures['character_error_rate']:.2f}"),
         ("inputs per second", f"{figures['inputs_per_second']:,.0f}"),
     ]
-    show_table(f"{model} on {len(corpus):,} pairs", ("measure", "value"), rows)
+    show_table(f"{model} on {pairs}, {len(corpus):,} pairs", ("measure", "value"), rows)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
-    out.print("")
 
 
 def _sizes(text: str) -> tuple[tuple[int, int], ...]:
-    from sigmastar.core.errors import InvalidParameter
-
     try:
         pairs = [part.split(":") for part in text.split(",")]
         return tuple((int(p), int(q)) for p, q in pairs)
     except ValueError:
-        raise InvalidParameter(
-            f"units must look like 1:0,1:1,1:2 (inputs:outputs); got {text!r}."
+        raise typer.BadParameter(
+            f"must look like 1:0,1:1,1:2 (inputs:outputs); got {text!r}.", param_hint="'--units'"
         ) from None
 
 
 def _load(path: Path) -> Any:
-    from sigmastar.core.errors import InvalidParameter
-    from sigmastar.loading import load
-    from sigmastar.transduction.model import TransliterationModel
-
-    machine = load(path)
-    if not isinstance(machine, TransliterationModel):
-        raise InvalidParameter(
-            f"{path} holds a {type(machine).__name__}; this command needs a model written by "
-            "'sigmastar transducer train'."
-        )
-    return machine
-
-
-def _lines(inputs: str) -> list[str]:
-    if inputs == "-":
-        return [line.rstrip("\r\n") for line in sys.stdin]
-    with open(inputs, encoding="utf-8") as file:
-        return [line.rstrip("\r\n") for line in file]
+    return load_kind(
+        path, ("TransliterationModel",), "a model of pairs", "sigmastar transducer train"
+    )
 
 
 def _text(output: Any) -> str:
@@ -253,4 +287,4 @@ def _text(output: Any) -> str:
 def _warn(counts: dict[str, Any], words: dict[str, str], what: str = "pairs") -> None:
     for name, meaning in words.items():
         if counts.get(name):
-            err.print(f"[yellow]note:[/] {counts[name]:,} {what} {meaning}", markup=True)
+            note(f"{counts[name]:,} {what} {meaning}")

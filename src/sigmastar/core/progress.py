@@ -1,8 +1,8 @@
 """Progress of long work, told by the library and shown by whoever listens.
 
 Library code opens a :func:`stage` and advances it; nothing is shown unless a reporter listens.
-The command line (and ``with sigmastar.show_progress():`` in a notebook) listens with a bar that
-appears once a stage has run for two seconds.
+The command line listens with a bar that appears once a stage has run for two seconds; anything
+with the methods of a :class:`Reporter` can listen in its place, within :func:`listening`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frames with labels from files: CSV and TSV (also gzipped), NPZ, Parquet.
+"""Frames with labels from files: CSV and TSV (also compressed), NPZ, Parquet.
 
 One row is one frame. A column of labels and one that names the sequence are optional; where no
 column tells sequences apart, blank lines do (CSV), or the file is one sequence, which ``length``
@@ -8,17 +8,18 @@ cuts into pieces.
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import IO, Any
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter, MissingExtra, ParseError
+from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.readers.source import Source, base_name
 
 __all__ = ["FrameTable", "read_frames"]
 
@@ -50,8 +51,8 @@ def read_frames(
     ----------
     path : str or path
         ``.csv``, ``.tsv``, ``.data`` or ``.txt`` (commas or tabs, with or without a header,
-        gzipped or not), ``.npz`` (arrays ``frames``, and if you like ``labels`` and
-        ``lengths``) or ``.parquet``.
+        compressed or not; ``"-"`` is such text on standard input), ``.npz`` (arrays ``frames``, and
+        if you like ``labels`` and ``lengths``) or ``.parquet``.
     label : str, optional
         Name of the label column, or its number from 1. By default the column named "label", or the
         only one that does not hold numbers.
@@ -63,22 +64,26 @@ def read_frames(
         three frames at least.
     """
     name = os.fspath(path)
-    plain = name[:-3] if name.endswith(".gz") else name
-    if plain.endswith(".npz"):
-        table = _read_npz(name)
-    elif plain.endswith((".parquet", ".pq")):
-        table = _read_parquet(name, label, sequence)
-    elif plain.endswith((".csv", ".tsv", ".data", ".txt")):
-        table = _read_csv(name, label, sequence)
-    else:
-        raise InvalidParameter(
-            f"path must end in .csv, .tsv, .data, .txt (.gz too), .npz or .parquet; got {name!r}. "
-            "Rename the file."
-        )
+    plain = base_name(name)
+    with stage(f"Reading {os.path.basename(name)}"):
+        table = _read(name, plain, label, sequence)
     if not np.isfinite(table.frames).all():
         row = int(np.argmin(np.isfinite(table.frames).all(axis=1)))
         raise InvalidData(f"{name}: frame {row + 1} holds NaN or infinity. Fill or drop it.")
     return table if length is None else _cut(table, length)
+
+
+def _read(name: str, plain: str, label: str | None, sequence: str | None) -> FrameTable:
+    if plain.endswith(".npz"):
+        return _read_npz(name)
+    if plain.endswith((".parquet", ".pq")):
+        return _read_parquet(name, label, sequence)
+    if plain == "-" or plain.endswith((".csv", ".tsv", ".data", ".txt")):
+        return _read_csv(name, label, sequence)
+    raise InvalidParameter(
+        f"path must end in .csv, .tsv, .data, .txt (.gz, .xz too), .npz or .parquet; got {name!r}. "
+        "Rename the file."
+    )
 
 
 def _cut(table: FrameTable, length: int) -> FrameTable:
@@ -150,8 +155,8 @@ def _read_csv(name: str, label: str | None, sequence: str | None) -> FrameTable:
     breaks = [0]
     width = 0
     header: list[str] | None = None
-    with _open(name) as file:
-        for number, cells in _cells(file):
+    with Source(name) as source:
+        for number, cells in _cells(source):
             if not cells:
                 if len(rows) > breaks[-1]:
                     breaks.append(len(rows))
@@ -173,19 +178,19 @@ def _read_csv(name: str, label: str | None, sequence: str | None) -> FrameTable:
     return _assemble(name, values, numeric, label_at, sequence_at, breaks)
 
 
-def _open(name: str) -> IO[str]:
-    if name.endswith(".gz"):
-        return gzip.open(name, "rt", encoding="utf-8", newline="")
-    return open(name, encoding="utf-8", newline="")
-
-
-def _cells(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    first = file.readline()
+def _cells(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Give the cells of each line; a blank line has none."""
+    lines = (line for _, line in source.lines())
+    first = next(lines, "")
     delimiter = "\t" if "\t" in first else ","
-    reader = csv.reader([first], delimiter=delimiter)
-    yield 1, next(reader, [])
-    for number, cells in enumerate(csv.reader(file, delimiter=delimiter), start=2):
-        yield number, [] if cells == [""] else cells
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(chain([first], lines), delimiter=delimiter), 1):
+            yield number, [] if cells == [""] else cells
+    except csv.Error as error:
+        raise ParseError(
+            source.path, number + 1, "cells between commas or tabs", str(error)
+        ) from None
 
 
 def _is_number(cell: str) -> bool:

@@ -24,7 +24,7 @@ from sigmastar.core.errors import DataNotFound, InvalidParameter, MissingExtra
 from sigmastar.core.progress import stage
 from sigmastar.models.persist import atomic_write
 
-__all__ = ["DataFile", "DataHome", "cache_directory", "find_file"]
+__all__ = ["DataFile", "DataHome", "cache_directory", "files_present", "find_file"]
 
 DataHome = str | os.PathLike[str] | None
 _GITHUB = "https://raw.githubusercontent.com"
@@ -80,17 +80,32 @@ def cache_directory() -> Path:
 def find_file(file: DataFile, data_home: DataHome = None) -> Path:
     """Return the path of a data file, downloading it if it is in none of the places."""
     places = _places(data_home)
-    for place in places:
-        for base in (place / file.name, place / file.folder / file.name):
-            for path in (
-                base,
-                base.with_name(f"{base.name}.gz"),
-                base.with_name(f"{base.name}.xz"),
-            ):
-                if path.is_file():
-                    return path
+    found = _look_up(file.folder, file.name, places)
+    if found is not None:
+        return found
     target = (places[0] if data_home is not None else cache_directory()) / file.folder
     return _download(file, target, places)
+
+
+def files_present(data_home: DataHome = None) -> dict[str, tuple[int, int]]:
+    """Count the files of each data set that need no download, and all that it has."""
+    places = _places(data_home)
+    counts: dict[str, tuple[int, int]] = {}
+    for key in _checksums():
+        folder, _, name = key.partition("/")
+        present, total = counts.get(folder, (0, 0))
+        here = _look_up(folder, name, places) is not None
+        counts[folder] = (present + here, total + 1)
+    return counts
+
+
+def _look_up(folder: str, name: str, places: Sequence[Path]) -> Path | None:
+    for place in places:
+        for base in (place / name, place / folder / name):
+            for path in (base, *(base.with_name(f"{name}{end}") for end in (".gz", ".xz"))):
+                if path.is_file():
+                    return path
+    return None
 
 
 def _places(data_home: DataHome) -> list[Path]:

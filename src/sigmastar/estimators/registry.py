@@ -1,6 +1,7 @@
 """Learners by name: what ``sigmastar learn --method`` and the benchmarks can run.
 
 A method is an estimator class with some of its parameters fixed. To offer another, add one line.
+Nothing heavy is imported before a method is built: the shell asks this table when it completes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.estimators.base import AutomatonEstimator
+
+if TYPE_CHECKING:
+    from sigmastar.estimators.base import AutomatonEstimator
 
 __all__ = ["METHODS", "Method", "find_method"]
 

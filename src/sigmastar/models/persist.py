@@ -13,10 +13,10 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import safetensors
@@ -31,6 +31,7 @@ __all__ = [
     "Stored",
     "alphabet_from_json",
     "alphabet_to_json",
+    "atomic_open",
     "atomic_write",
     "read_history",
     "read_stored",
@@ -139,11 +140,34 @@ def _read_file(
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write bytes to a temporary file beside the target, then move it there."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    with atomic_open(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def atomic_open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name once the block has ended well.
+
+    A device or a pipe (``/dev/null``, ``/dev/stdout``) is written to directly, and a link is
+    followed: what is replaced is always a regular file.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise type(error)(
+            error.errno,
+            f"cannot write ({error.strerror}). Name a file in a directory that exists "
+            "and is yours to write to",
+            os.fspath(path),
+        ) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)

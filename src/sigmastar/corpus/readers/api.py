@@ -168,7 +168,7 @@ def read_pairs(
         raise InvalidParameter(f"columns must be two integers of at least 0; got {columns!r}.")
     with Source(path) as file:
         rows = tsv_pairs(file, (columns[0], columns[1]), (source == "words", target == "words"))
-        return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown)
+        return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown, file.path)
 
 
 def read_tagged(
@@ -211,7 +211,7 @@ def read_tagged(
             )
         which = _COLUMN_OF[column]
         rows = ((s[0], s[which]) for s in islice(_TAGGED[format](source), limit))
-        pairs = _paired(rows, source_alphabet, target_alphabet, unknown)
+        pairs = _paired(rows, source_alphabet, target_alphabet, unknown, source.path)
         if column == "xpos" and set(pairs.target.alphabet) <= {"_"} and len(pairs):
             raise InvalidData(f"{source.path}: the file has no XPOS tags. Use column='upos'.")
         return pairs
@@ -258,13 +258,16 @@ def _paired(
     source_alphabet: Alphabet | None,
     target_alphabet: Alphabet | None,
     unknown: Unknown,
+    path: str,
 ) -> PairCorpus:
     coders = Coder(source_alphabet, unknown), Coder(target_alphabet, unknown)
     parts: tuple[list[Corpus], list[Corpus]] = ([], [])
     rows = iter(rows)
-    while block := list(islice(rows, BLOCK_SYMBOLS >> 4)):
-        for side in (0, 1):
-            parts[side].append(coders[side].encode([row[side] for row in block]))
+    with stage(f"Reading {os.path.basename(path)}") as progress:
+        while block := list(islice(rows, BLOCK_SYMBOLS >> 6)):
+            for side in (0, 1):
+                parts[side].append(coders[side].encode([row[side] for row in block]))
+            progress.advance(len(block))
     source, target = (
         _finished(join(part) if part else coder.encode([]), coder.fixed, unknown, sort=True)
         for part, coder in zip(parts, coders, strict=True)

@@ -1,0 +1,127 @@
+"""Names that options accept, told by name here so that completion need not load the library.
+
+A test compares each list with the part of the library that it stands for.
+"""
+
+from __future__ import annotations
+
+from sigmastar.estimators.registry import METHODS as _REGISTRY
+
+__all__ = [
+    "AUTOMATON_METHODS",
+    "CHUNKS",
+    "COLUMNS",
+    "CORPUS_FORMATS",
+    "DECODINGS",
+    "FEATURES",
+    "FRAME_METRICS",
+    "MACHINE_KINDS",
+    "MODEL_FORMATS",
+    "PAIR_SIDES",
+    "PAIR_SIZES",
+    "SCORING",
+    "SMOOTHING",
+    "STATISTICS",
+    "SYNTHETIC",
+    "TABLES",
+    "TAGGED_FORMATS",
+    "TAGGER_CLASSES",
+    "TAG_INPUTS",
+    "TAG_OUTPUTS",
+    "TRANSLITERATION_METHODS",
+    "TRANSLITERATION_ROWS",
+    "UNKNOWN",
+    "WALL_METHODS",
+    "WIKIPEDIA_METHODS",
+]
+
+AUTOMATON_METHODS = {name: method.summary for name, method in _REGISTRY.items()}
+STATISTICS = ("substring", "prefix", "string")
+CORPUS_FORMATS = {
+    "pautomac": "integers under a header, PAutomaC and SPiCe",
+    "spice": "the same as pautomac",
+    "treba": "integers, a sequence a line",
+    "conllu": "words of CoNLL-U",
+    "tag-tsv": "words of word, UPOS and XPOS columns",
+    "word-tag": "words of word/TAG lines",
+    "pairs": "first column of tab-separated pairs",
+    "words": "a sequence a line, split at spaces",
+    "chars": "a sequence a line, every character a symbol",
+}
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+UNKNOWN = {
+    "error": "stop at the first",
+    "ignore": "leave them out",
+    "unk": "read them as the model's symbol for unknown ones",
+}
+SCORING = {
+    "auto": "raw for probabilistic models, conditional for others",
+    "raw": "the automaton's own value",
+    "conditional": "clipped and normalised, always a probability",
+}
+
+TAGGED_FORMATS = ("conllu", "tag-tsv", "word-tag")
+COLUMNS = ("upos", "xpos")
+TAGGER_CLASSES = {"words": "every word its own scores", "sets": "ambiguity classes"}
+SMOOTHING = ("witten-bell", "deleted")
+MACHINE_KINDS = {
+    "n0": "greedy, without context",
+    "n1": "greedy, one step of context",
+    "n2": "greedy, two steps of context",
+    "s": "exact on the subsequences it covers",
+    "s+n1": "the same, completed with n1",
+    "lazy": "exact, grows while it tags",
+    "b": "the same with bounded look-ahead",
+}
+TAG_INPUTS = {
+    "lines": "a sentence a line",
+    "tokens": "a token a line, blank lines between sentences",
+    "conllu": "CoNLL-U",
+}
+TAG_OUTPUTS = {"word/TAG": "a sentence a line", "tsv": "a token a line", "conllu": "CoNLL-U"}
+
+TRANSLITERATION_METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
+PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}
+
+FEATURES = {
+    "forest": "random forest probabilities",
+    "logistic": "logistic regression on centroids",
+    "centroids": "similarities to k-means centroids",
+}
+FRAME_METRICS = ("euclidean", "correlation", "cosine")
+DECODINGS = {
+    "marginal": "each frame given the whole sequence",
+    "filter": "each frame given those so far",
+    "exact": "the best labelling as a whole, by search",
+}
+
+TABLES = ("1", "2", "accuracy", "all")
+CHUNKS = ("small", "medium", "both")
+PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
+WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
+SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
+TRANSLITERATION_ROWS = (
+    "LearnFST, m = 1",
+    "LearnFST, m = 2",
+    "LearnFST, m = 3",
+    "EM transducer, m = 3",
+    "joint spectral",
+    "joint n-gram",
+    "combined",
+)
+WALL_METHODS = (
+    "FST",
+    "EM",
+    "EM from spectral",
+    "EM, 400 centroids",
+    "Bayesian",
+    "CWFST",
+    "CWFST, 400 centroids",
+    "logistic, frames alone",
+    "CWFST, logistic partition",
+    "forest, frames alone",
+    "boosting, frames alone",
+    "CWFST, boosted pairs of frames",
+    "forest on sonar arcs, frames alone",
+    "CWFST, forest on sonar arcs",
+)

@@ -1,0 +1,257 @@
+"""``sigmastar tagger train``, ``compile`` and ``rules``: what makes taggers."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from sigmastar.cli.choices import MACHINE_KINDS, SMOOTHING, TAGGER_CLASSES
+from sigmastar.cli.common import (
+    ColumnOption,
+    ModelOutputOption,
+    TextOutputOption,
+    choice,
+    read_lines,
+)
+from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_properties, wrote
+from sigmastar.cli.tagger_parts import (
+    TaggedArgument,
+    TaggedFormatOption,
+    TrainedArgument,
+    load_trained,
+    read_gold,
+    read_sentences,
+)
+
+__all__ = ["compile_", "rules", "train"]
+
+
+def train(
+    data: TaggedArgument,
+    output: ModelOutputOption,
+    order: Annotated[
+        int,
+        typer.Option("--order", min=1, max=2, help="Tags back that transitions look.", metavar="N"),
+    ] = 2,
+    classes: Annotated[
+        str, choice("--classes", names=TAGGER_CLASSES, help="What words are taken for")
+    ] = "words",
+    lexical: Annotated[
+        int,
+        typer.Option(
+            "--lexical",
+            min=0,
+            help="With sets: frequent ambiguous words with a class of their own.",
+            metavar="N",
+        ),
+    ] = 0,
+    max_classes: Annotated[
+        int | None,
+        typer.Option(
+            "--max-classes",
+            min=1,
+            help="With sets: the most ambiguous classes to keep.",
+            metavar="N",
+        ),
+    ] = None,
+    smoothing: Annotated[
+        str, choice("--smoothing", names=SMOOTHING, help="How rare tag sequences are estimated")
+    ] = "witten-bell",
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            help="Share of the best tag's probability that a candidate needs.",
+            metavar="X",
+        ),
+    ] = 0.02,
+    untagged: Annotated[
+        str | None,
+        typer.Option(
+            "--untagged",
+            help="Text, one sentence a line: learn from it by Baum-Welch, and take only "
+            "the lexicon from DATA.",
+            metavar="FILE",
+        ),
+    ] = None,
+    format: TaggedFormatOption = None,
+    column: ColumnOption = "upos",
+    json: JsonOption = False,
+) -> None:
+    """Train an HMM tagger from tagged sentences.
+
+    [bold]Examples[/]
+    sigmastar tagger train train.conllu -o hmm.sigma --column xpos
+    sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
+    """
+    from sigmastar.core.progress import stage
+    from sigmastar.tagging.counts import Lexicon
+    from sigmastar.tagging.hmm_tagger import HMMTagger
+
+    corpus = read_gold(data, format, column)
+    tagger = HMMTagger(
+        order,
+        classes="sets" if untagged else classes,
+        n_lexical=lexical,
+        max_classes=max_classes,
+        smoothing=smoothing,
+        threshold=threshold,
+    )
+    began = time.perf_counter()
+    with stage("Training"):
+        if untagged is None:
+            tagger.fit(corpus)
+        else:
+            tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
+    seconds = time.perf_counter() - began
+    tagger.save(output)
+    if json:
+        emit_json(tagger.info_ | {"seconds": seconds, "saved": str(output)})
+        return
+    model = tagger.model_
+    summary = {
+        "sentences": len(corpus),
+        "tags": model.n_tags,
+        "classes": model.n_classes,
+        "ambiguous_classes": int(model.is_ambiguous.sum()),
+        "seconds": seconds,
+    }
+    show_properties("Trained a tagger", summary)
+    wrote(output)
+
+
+def compile_(
+    model: TrainedArgument,
+    output: ModelOutputOption,
+    kind: Annotated[
+        str, choice("--kind", names=MACHINE_KINDS, help="What to build", metavar="KIND")
+    ] = "lazy",
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus",
+            help="Untagged text, one sentence a line: subsequences and agreement.",
+            metavar="FILE",
+        ),
+    ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            "--min-count", help="s, s+n1: how often a subsequence must occur.", metavar="N"
+        ),
+    ] = 1,
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            "--max-length",
+            help="s, s+n1: all subsequences of so many classes at most.",
+            metavar="N",
+        ),
+    ] = None,
+    look_ahead: Annotated[
+        int, typer.Option("--look-ahead", help="b: decide a tag so many words later.", metavar="N")
+    ] = 2,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules", help="Correction rules to compose (see: tagger rules).", metavar="FILE"
+        ),
+    ] = None,
+    phrases: Annotated[bool, typer.Option("--phrases", help="Mark noun phrases as well.")] = False,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern", help="With --phrases: the phrase, as a pattern over tags.", metavar="TEXT"
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compile a tagger into a transducer.
+
+    [bold]Examples[/]
+    sigmastar tagger compile hmm.sigma -o fst.sigma --rules rules.txt --phrases
+    sigmastar tagger compile sets.sigma -o s.sigma --kind s+n1 --corpus text.txt
+    """
+    from sigmastar.core.progress import stage
+    from sigmastar.fst.rules import RuleSet
+    from sigmastar.tagging.fst_tagger import FSTTagger
+
+    hmm = load_trained(model)
+    text = read_sentences(corpus) if corpus else None
+    with stage(f"Compiling {kind}"):
+        tagger = FSTTagger.from_hmm(
+            hmm,
+            kind,
+            corpus=text,
+            min_count=min_count,
+            max_length=max_length,
+            look_ahead=look_ahead,
+        )
+        if rules is not None:
+            written = "\n".join(read_lines(rules))
+            tagger = tagger.with_rules(RuleSet.from_text(written, tagger.tags, rules))
+        if phrases or pattern:
+            tagger = tagger.with_phrases(pattern)
+    tagger.save(output)
+    if json:
+        emit_json(tagger.info | {"saved": str(output)})
+        return
+    show_properties("Compiled a tagger", tagger.info)
+    wrote(output)
+
+
+def rules(
+    model: TrainedArgument,
+    data: TaggedArgument,
+    output: TextOutputOption = "-",
+    max_rules: Annotated[
+        int, typer.Option("--max-rules", help="How many rules to learn at most.", metavar="N")
+    ] = 60,
+    min_gain: Annotated[
+        int,
+        typer.Option(
+            "--min-gain", help="Errors that a rule must correct more than it makes.", metavar="N"
+        ),
+    ] = 8,
+    tags_only: Annotated[
+        bool,
+        typer.Option("--tags-only", help="No words in contexts: composes with any transducer."),
+    ] = False,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", help="Parts of the data, each tagged from the others.", metavar="N"
+        ),
+    ] = 5,
+    format: TaggedFormatOption = None,
+    column: ColumnOption = "upos",
+    json: JsonOption = False,
+) -> None:
+    """Learn correction rules from a tagger's errors on its training data.
+
+    The data are tagged fold by fold, each by a tagger with the settings of MODEL
+    trained on the other folds. The rules are text, one a line, and may be edited
+    or written by hand:
+
+      that/IN -> WDT / NN _ VBZ     (word/TAG -> TAG / tags before _ after)
+
+    [bold]Example[/]
+    sigmastar tagger rules hmm.sigma train.conllu -o rules.txt --folds 2
+    """
+    from sigmastar.tagging.brill import held_out_tags, learn_rules
+
+    hmm = load_trained(model)
+    corpus = read_gold(data, format, column)
+    guessed = held_out_tags(hmm, corpus, folds)
+    learned = learn_rules(
+        corpus, guessed, max_rules=max_rules, min_gain=min_gain, use_words=not tags_only
+    )
+    texts = [str(rule) for rule in learned.rules]
+    if output != "-" or not json:
+        emit_lines(texts, output)
+    if json:
+        emit_json({"n_rules": len(texts), "rules": texts})
+    elif output != "-":
+        wrote(output, f"{len(texts)} rules")

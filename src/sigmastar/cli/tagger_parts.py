@@ -1,0 +1,81 @@
+"""What the commands of ``sigmastar tagger`` share: their arguments, and how files are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sigmastar.cli.choices import TAGGED_FORMATS
+from sigmastar.cli.common import announce_stdin, choice, load_kind, model_files, read_lines
+
+__all__ = [
+    "TaggedArgument",
+    "TaggedFormatOption",
+    "TaggerArgument",
+    "TrainedArgument",
+    "load_tagger",
+    "load_trained",
+    "read_gold",
+    "read_sentences",
+]
+
+TaggedArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Tagged sentences: CoNLL-U, word/UPOS/XPOS columns, or word/TAG lines; - is stdin.",
+        metavar="DATA",
+    ),
+]
+TaggerArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A tagger written by train or compile.", metavar="MODEL", autocompletion=model_files
+    ),
+]
+TrainedArgument = Annotated[
+    Path,
+    typer.Argument(help="A tagger written by train.", metavar="MODEL", autocompletion=model_files),
+]
+TaggedFormatOption = Annotated[
+    str | None,
+    choice(
+        "--format",
+        "-f",
+        names=TAGGED_FORMATS,
+        help="Format of DATA, told by its name and content by default",
+        metavar="FORMAT",
+    ),
+]
+
+
+def read_gold(path: str, format: str | None, column: str) -> Any:
+    """Read tagged sentences."""
+    from sigmastar.corpus.readers.api import read_tagged
+
+    announce_stdin(path)
+    return read_tagged(path, format, column=column)  # type: ignore[arg-type]
+
+
+def load_tagger(path: Path) -> Any:
+    """Load a tagger of any kind."""
+    return load_kind(path, ("HMMTagger", "FSTTagger"), "a tagger", "sigmastar tagger train")
+
+
+def load_trained(path: Path) -> Any:
+    """Load a tagger that is not compiled."""
+    tagger = load_tagger(path)
+    if type(tagger).__name__ == "FSTTagger":
+        from sigmastar.core.errors import InvalidParameter
+
+        raise InvalidParameter(
+            f"MODEL must be a tagger written by train; {path} is compiled already. "
+            "Pass the file that it was compiled from."
+        )
+    return tagger
+
+
+def read_sentences(path: str) -> list[list[str]]:
+    """Read untagged text, one sentence a line."""
+    return [line.split() for line in read_lines(path)]
