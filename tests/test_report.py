@@ -117,7 +117,7 @@ def test_command_writes_a_page_from_a_file(tmp_path: Path) -> None:
         ],
     )
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["report"] == str(target)
+    assert json.loads(result.stdout)["saved"] == str(target)
     headings = Outline(target.read_text(encoding="utf-8")).headings
     assert {"Likelihood by step", "How well it does", "State graph"} <= set(headings)
 

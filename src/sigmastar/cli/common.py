@@ -33,6 +33,7 @@ __all__ = [
     "choice",
     "collect",
     "given_size",
+    "html_output",
     "integers",
     "load_kind",
     "model_files",
@@ -227,6 +228,11 @@ StatesOption = Annotated[
         "--states", "-n", help="Number of states, or 'auto': found by the learner.", metavar="N"
     ),
 ]
+
+
+def html_output(help: str) -> Any:
+    """Make the option that names a page to write."""
+    return typer.Option("--output", "-o", help=help, metavar="FILE", callback=_may_write)
 
 
 def best_option(help: str) -> Any:

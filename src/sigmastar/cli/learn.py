@@ -118,7 +118,7 @@ def learn(
     seconds = time.perf_counter() - started
     model = estimator.model_
     if output is not None:
-        model.save(output)
+        estimator.save(output)
     report: dict[str, Any] = {
         "method": method,
         "model": type(model).__name__,

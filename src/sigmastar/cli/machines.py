@@ -27,86 +27,38 @@ from sigmastar.cli.output import (
 
 __all__ = ["export", "sample", "show"]
 
-_ENTROPY_SAMPLES = 4000
-
 
 def show(
     model: ModelArgument,
     best: Annotated[int, best_option("How many of the likeliest strings.")] = 10,
     json: JsonOption = False,
 ) -> None:
-    """Summarise a model: size, alphabet, mass, spectral radius, entropy, likeliest strings.
+    """Summarise a model: its size and what it knows; of automata also mass, entropy, strings.
+
+    For pictures, see [bold]sigmastar report[/].
 
     [bold]Examples[/]
     sigmastar show model.sigma
     sigmastar show true_model.txt -k 3 --json
     """
-    from sigmastar.core.errors import InvalidParameter
     from sigmastar.core.progress import stage
     from sigmastar.models.formats.files import read_model
+    from sigmastar.views.summary import summarize
 
     machine = read_model(model)
-    if machine.kind not in ("WFA", "PFA", "HMM"):
-        raise InvalidParameter(
-            f"MODEL must be an automaton (WFA, PFA or HMM); got a {machine.kind}. "
-            f"Models of every kind are described by: sigmastar report {model}"
-        )
     with stage(f"Looking at {model.name}"):
-        summary = summarize(machine, best)
+        if machine.kind in ("WFA", "PFA", "HMM"):
+            summary = summarize(machine, best)
+        else:
+            summary = {"kind": machine.kind, **machine.facts()}
     if json:
         emit_json(summary)
         return
-    likely = summary.pop("likeliest_strings")
+    likely = summary.pop("likeliest_strings", [])
     show_properties(model.name, summary)
     if likely:
         rows = [(entry["string"] or "(empty)", f"{entry['p']:.6g}") for entry in likely]
         show_table("Likeliest strings", ["string", "probability"], rows)
-
-
-def summarize(machine: Any, best: int) -> dict[str, Any]:
-    """Collect what there is to say about a model."""
-    import numpy as np
-
-    from sigmastar.inference import likeliest_strings, log_proba, sample
-    from sigmastar.inference.readout import readable
-    from sigmastar.models.pfa import PFA
-
-    automaton = readable(machine)
-    names = [symbol_text(symbol) for symbol in automaton.alphabet.symbols]
-    mass = automaton.total_mass()
-    negative = int((automaton.transitions < 0).sum())
-    summary: dict[str, Any] = {
-        "kind": machine.kind,
-        "states": machine.n_states,
-        "symbols": machine.n_symbols,
-        "alphabet": " ".join(names[:20]) + (" …" if len(names) > 20 else ""),
-        "arcs": int((automaton.transitions != 0).sum()),
-        "negative_weights": negative,
-        "spectral_radius": automaton.spectral_radius,
-        "total_mass": mass,
-    }
-    if isinstance(automaton, PFA) and abs(mass - 1) < 1e-6:
-        drawn = sample(automaton, _ENTROPY_SAMPLES, random_state=0)
-        bits = -log_proba(automaton, drawn) / np.log(2)
-        summary["mean_length"] = _mean_length(automaton)
-        summary["entropy_bits_per_string"] = float(bits.mean())
-        summary["entropy_standard_error"] = float(bits.std() / np.sqrt(len(bits)))
-    found = likeliest_strings(automaton, best)
-    joiner = "" if all(len(name) == 1 for name in names) else " "
-    summary["likeliest_strings"] = [
-        {"string": joiner.join(map(symbol_text, string)), "p": p} for string, p in found
-    ]
-    return summary
-
-
-def _mean_length(automaton: Any) -> float:
-    """Return the expected length: each step from any state adds one, Σ_k initialᵀ A^k A 1."""
-    import numpy as np
-
-    steps = np.linalg.solve(
-        np.eye(automaton.n_states) - automaton.transition_sum, 1.0 - automaton.final
-    )
-    return float(automaton.initial @ steps)
 
 
 def sample(

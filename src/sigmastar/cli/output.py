@@ -6,7 +6,6 @@ that completion and start-up do not wait for it.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +70,9 @@ def emit_json(value: Any, to: str = "-") -> None:
     """Write a value as one JSON document; non-finite numbers become null."""
     import json
 
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+    from sigmastar.core.json_values import json_value
+
+    text = json.dumps(json_value(value), ensure_ascii=False, indent=2, allow_nan=False)
     emit_lines([text], to)
 
 
@@ -110,20 +111,6 @@ def note(text: str) -> None:
     from rich.markup import escape
 
     err.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True)
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
-        return _plain(value.tolist())
-    if isinstance(value, Iterable):
-        return [_plain(item) for item in value]
-    return str(value)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sigmastar.cli.output import JsonOption, emit_json, out
+from sigmastar.cli.choices import CORPUS_FORMATS, TAGGED_FORMATS
+from sigmastar.cli.common import ColumnOption, ModelArgument, choice, html_output
+from sigmastar.cli.output import JsonOption, emit_json, wrote
+
+if TYPE_CHECKING:
+    from sigmastar.views.subject import Subject
 
 __all__ = ["report"]
 
+_FORMATS = tuple(dict.fromkeys([*CORPUS_FORMATS, *TAGGED_FORMATS]))
+
 
 def report(
-    model: Annotated[
-        Path, typer.Argument(help="A .sigma file, or an automaton in any format of export.")
-    ],
+    model: ModelArgument,
     data: Annotated[
         Path | None,
         typer.Option(
             "--data",
             "-d",
             help="Test data: sequences, tagged sentences, pairs or frames, as the model takes.",
+            metavar="FILE",
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="HTML file to write; by default MODEL.html here."),
+    output: Annotated[Path | None, html_output("Page to write; by default MODEL.html.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Heading of the page.", metavar="TEXT")
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="Format of the data (told by the file by default)."),
+        choice(
+            "--format",
+            "-f",
+            names=_FORMATS,
+            help="Format of sequences and tagged sentences, told by the file by default",
+            metavar="FORMAT",
+        ),
     ] = None,
-    column: Annotated[
-        str, typer.Option("--column", help="Taggers: upos or xpos, where the data has both.")
-    ] = "upos",
+    column: ColumnOption = "upos",
     label: Annotated[
-        str | None, typer.Option("--label", help="Frames: the column with the labels.")
+        str | None,
+        typer.Option("--label", help="Frames: the column with the labels.", metavar="COLUMN"),
     ] = None,
     length: Annotated[
-        int | None, typer.Option("--length", help="Frames: cut sequences to this length.")
+        int | None,
+        typer.Option("--length", help="Frames: cut sequences to this length.", metavar="N"),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -51,34 +62,30 @@ def report(
     well it does, which labels it confuses, and what surprises it.
 
     [bold]Examples[/]
-
-      sigmastar report logs.sigma
-
-      sigmastar report logs.sigma --data test.txt -o logs.html
-
-      sigmastar report en.sigma --data en_ewt-test.conllu --column xpos
+    sigmastar report logs.sigma
+    sigmastar report logs.sigma --data test.txt -o logs.html
+    sigmastar report en.sigma --data en_ewt-test.conllu --column xpos
     """
     from sigmastar.report.build import write_report
 
     target = output or Path(f"{model.stem}.html")
-    subject: Any = model if model.suffix == ".sigma" else _machine(model)
-    test = None if data is None else _read(_machine(model), data, format, column, label, length)
+    subject = _subject(model)
+    test = None if data is None else _read(subject.model, data, format, column, label, length)
     write_report(subject, target, data=test, title=title or model.stem)
     if json:
-        emit_json({"report": str(target), "bytes": target.stat().st_size})
+        emit_json({"saved": str(target), "bytes": target.stat().st_size})
     else:
-        out.print(f"Report: {target}", soft_wrap=True)
+        wrote(target)
 
 
-def _machine(path: Path) -> Any:
-    """Load whatever the file holds."""
-    if path.suffix == ".sigma":
-        from sigmastar.loading import load
-
-        return load(path)
+def _subject(path: Path) -> Subject:
+    """Load whatever the file holds, with its history if it is one of ours."""
     from sigmastar.models.formats.files import read_model
+    from sigmastar.views.subject import Subject, subject_of
 
-    return read_model(path)
+    if path.suffix == ".sigma":
+        return subject_of(path)
+    return Subject(read_model(path), {}, path.stem)
 
 
 def _read(

@@ -144,7 +144,7 @@ def train(
         more = split_rows(other.frames, other.offsets)
     with stage("Training"):
         tagger.fit(table.frames, table.labels, lengths=table.lengths, unlabelled=more)
-    tagger.model_.save(output)
+    tagger.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
     report = {

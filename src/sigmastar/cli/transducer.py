@@ -146,7 +146,7 @@ def train(
             f"{left_out['n_unalignable'] + left_out['n_unreached']} cannot be aligned into units "
             f"{units}. Drop --strict to leave them out, or allow larger units."
         )
-    estimator.model_.save(output)
+    estimator.save(output)
     summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
     summary |= {"weights": info.get("weights")}
     if json:

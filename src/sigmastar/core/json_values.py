@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-import numpy as np
 
 __all__ = ["json_value", "thinned"]
 
@@ -15,16 +14,14 @@ _MOST_TEXT = 2000
 
 def json_value(value: Any) -> Any:
     """Return a value made of what JSON knows; non-finite numbers become None."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
         return json_value(value.tolist())
-    if isinstance(value, np.generic):
-        return json_value(value.item())
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if value is None or isinstance(value, (str, int, bool)):
-        return value
     if isinstance(value, Iterable):
         return [json_value(item) for item in value]
     return str(value)
@@ -38,7 +35,7 @@ def thinned(value: Any) -> Any:
     if isinstance(value, Mapping):
         kept = list(value.items())[:_MOST_ITEMS]
         return {str(key): thinned(item) for key, item in kept}
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         step = -(-len(value) // _MOST_ITEMS) or 1

@@ -28,6 +28,8 @@ class Subject(NamedTuple):
 
 def subject_of(thing: Any) -> Subject:
     """Take a path of a ``.sigma`` file, a fitted estimator or a model."""
+    if isinstance(thing, Subject):
+        return thing
     if isinstance(thing, (str, os.PathLike)):
         return Subject(load(thing), read_history(thing), Path(thing).stem)
     if isinstance(thing, HMMTagger):
