@@ -150,9 +150,14 @@ def _draw_room(rng: np.random.Generator) -> _Room:
     wide, deep = rng.uniform(4.5, 7.0, 2)
     niche, depth = rng.uniform(1.2, 2.0, 2)
     corners = np.array(
-        [(0, 0), (wide, 0), (wide, deep - depth), (wide - niche, deep - depth), (wide - niche, deep)]
-        + [(0, deep)],
-        dtype=np.float64,
+        [
+            (0.0, 0.0),
+            (wide, 0.0),
+            (wide, deep - depth),
+            (wide - niche, deep - depth),
+            (wide - niche, deep),
+            (0.0, deep),
+        ]
     )
     return _Room(corners, np.roll(corners, -1, axis=0) - corners)
 

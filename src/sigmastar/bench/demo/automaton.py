@@ -108,7 +108,7 @@ def demo_automaton(seed: int = 7, n_strings: int = 5000) -> AutomatonDemo:
         for name, estimator in contenders.items():
             progress.advance(0, note=name)
             clone(estimator).fit(problem.train[:50])
-            seconds = timed(lambda estimator=estimator: estimator.fit(problem.train))
+            seconds = timed(estimator.fit, problem.train)
             rows.append(_row(name, estimator, problem, seconds))
             fitted[name] = estimator
             progress.advance()
@@ -130,7 +130,7 @@ def demo_automaton(seed: int = 7, n_strings: int = 5000) -> AutomatonDemo:
 
 
 def _contenders(seed: int) -> dict[str, Any]:
-    likelihood = {"max_iter": 100, "validation_fraction": 0.1, "random_state": seed}
+    likelihood: dict[str, Any] = {"max_iter": 100, "validation_fraction": 0.1, "random_state": seed}
     return {
         "spectral": SpectralWFA(random_state=seed),
         "separable": SeparablePFA(random_state=seed),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.datasets import Splits
 
-__all__ = ["Confusion", "Savable", "count_confusions", "timed"]
+__all__ = ["Confusion", "Savable", "both_parts", "count_confusions", "timed"]
 
 
 class Savable(Protocol):
@@ -52,8 +55,15 @@ def count_confusions(true: Sequence[str], given: Sequence[str]) -> Confusion:
     return Confusion(tuple(labels), counts)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Do some work; return the seconds it took."""
+def both_parts(splits: Splits[PairCorpus]) -> tuple[PairCorpus, PairCorpus]:
+    """Return the training and the test part."""
+    if splits.train is None or splits.test is None:
+        raise InvalidData(f"{splits.name} must have a training and a test part.")
+    return splits.train, splits.test
+
+
+def timed(work: Callable[..., object], *arguments: Any) -> float:
+    """Call a function; return the seconds it took."""
     began = time.perf_counter()
-    work()
+    work(*arguments)
     return time.perf_counter() - began

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sigmastar.bench.demo.common import Savable, timed
+from sigmastar.bench.demo.common import Savable, both_parts, timed
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_names
@@ -88,16 +88,14 @@ class NamesDemo:
 
 def demo_names(splits: Splits[PairCorpus] | None = None) -> NamesDemo:
     """Learn to transliterate, and test; on the embedded names unless told otherwise."""
-    parts = splits or load_demo_names()
-    assert parts.train is not None and parts.test is not None  # noqa: S101
-    train, test = parts.train, parts.test
+    train, test = both_parts(splits or load_demo_names())
     rows = []
     with stage("Learning to transliterate", len(_METHODS)) as progress:
         for name, parameters in _METHODS.items():
             progress.advance(0, note=name)
             model = Transliterator(**parameters)
             clone(model).fit(train[:60]).predict(test.source[:5])
-            seconds = timed(lambda model=model: model.fit(train))
+            seconds = timed(model.fit, train)
             began = time.perf_counter()
             guesses = [list(guess) for guess in model.predict(test.source)]
             taken = time.perf_counter() - began

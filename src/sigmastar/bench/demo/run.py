@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from sigmastar.bench.demo.ahead import await_names, compiling_ahead
 from sigmastar.bench.demo.automaton import AutomatonDemo, demo_automaton
 from sigmastar.bench.demo.names import NamesDemo, demo_names
 from sigmastar.bench.demo.sensors import SensorsDemo, demo_sensors
@@ -70,8 +71,11 @@ def run_demo(
     }
     began = time.perf_counter()
     found = {}
-    for name in PARTS:
-        if name in parts:
-            found[name] = runs[name]()
-            tell(name, found[name])
+    with compiling_ahead(parts) as helper:
+        for name in PARTS:
+            if name in parts:
+                if name == "names":
+                    await_names(helper)
+                found[name] = runs[name]()
+                tell(name, found[name])
     return DemoResults(seed, time.perf_counter() - began, **found)

@@ -100,8 +100,8 @@ def demo_sensors(seed: int = 7, stream: SensorSeries | None = None) -> SensorsDe
     with stage("Learning the robot's movements", len(contenders)) as progress:
         for name, tagger in contenders.items():
             progress.advance(0, note=name)
-            clone(tagger).fit(train[0][:10], train[1][:10])
-            seconds = timed(lambda tagger=tagger: tagger.fit(*train))
+            clone(tagger).fit(train[0][:6], train[1][:6])
+            seconds = timed(tagger.fit, *train)
             given = tuple(tuple(map(str, walk)) for walk in tagger.predict(test[0]))
             rows.append(
                 SensorsRow(
