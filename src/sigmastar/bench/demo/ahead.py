@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_names
 from sigmastar.inference.counts import thread_count
 from sigmastar.kernels.joint_beam import beam_search
@@ -21,7 +22,7 @@ from sigmastar.kernels.joint_beam import beam_search
 __all__ = ["await_names", "compile_names", "compiling_ahead", "is_compiled"]
 
 _CODE = "from sigmastar.bench.demo.ahead import compile_names; compile_names()"
-_PATIENCE = 120.0  # seconds to wait for kernels that are being compiled
+_PATIENCE = 120  # seconds to wait for kernels that are being compiled
 
 
 @contextmanager
@@ -48,11 +49,15 @@ def compiling_ahead(parts: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | 
 
 def await_names(helper: subprocess.Popen[bytes] | None) -> None:
     """Wait until the second process is done; half of its kernels would be compiled twice else."""
-    if helper is not None:
-        try:
-            helper.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            return
+    if helper is None:
+        return
+    with stage("Compiling kernels, once and for all") as progress:
+        for _ in range(_PATIENCE):
+            try:
+                helper.wait(1.0)
+                return
+            except subprocess.TimeoutExpired:
+                progress.advance(0)
 
 
 def is_compiled(kernel: object) -> bool:

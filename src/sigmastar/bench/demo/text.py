@@ -30,8 +30,8 @@ __all__ = ["TaggedExample", "TextDemo", "TextRow", "demo_text"]
 _COPIES = 200  # of the test sentences, for the clock
 _ROUNDS = 7
 _MACHINES = {
-    "n1": "greedy transducer, n1",
-    "lazy": "exact transducer, lazy",
+    "n1": "transducer, greedy",
+    "lazy": "transducer, exact",
 }
 
 
