@@ -61,7 +61,11 @@ class NextSymbol:
 
 @dataclass(frozen=True, eq=False)
 class AutomatonDemo:
-    """What the first part found; the first of ``rows`` is the true machine."""
+    """What the first part found.
+
+    The first of ``rows`` is the true machine, ``best`` the one that comes nearest to it;
+    ``following`` is what may follow ``prefix`` by that machine.
+    """
 
     problem: Problem
     rows: tuple[AutomatonRow, ...]
