@@ -73,6 +73,8 @@ def test_sequences_tell_more_than_steps(results):
     assert spectral.accuracy > max(alone.accuracy, em.accuracy) + 0.05
     assert both.accuracy > forest.accuracy + 0.01
     assert results.sensors.confusion.accuracy == pytest.approx(both.accuracy)
+    table = results.sensors.table
+    assert len(table.frames) == len(table.labels) == table.offsets[-1]
 
 
 def test_the_example_of_the_page_runs():
@@ -80,13 +82,6 @@ def test_the_example_of_the_page_runs():
     found = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert found.failed == 0
     assert found.attempted > 0
-
-
-def test_confusions_count_pairs():
-    found = stories.count_confusions(["b", "a", "b", "c"], ["b", "b", "a", "c"])
-    assert found.labels == ("a", "b", "c")
-    assert found.counts.tolist() == [[0, 1, 0], [1, 1, 0], [0, 0, 1]]
-    assert found.accuracy == 0.5
 
 
 def test_saved_models_can_be_loaded(results, tmp_path):

@@ -1,7 +1,6 @@
 """The four stories of ``sigmastar demo``: what is computed; printing and drawing is for others."""
 
 from sigmastar.bench.demo.automaton import AutomatonDemo, AutomatonRow, NextSymbol, demo_automaton
-from sigmastar.bench.demo.common import Confusion, count_confusions
 from sigmastar.bench.demo.names import NameExample, NamesDemo, NamesRow, demo_names
 from sigmastar.bench.demo.run import PARTS, DemoResults, run_demo
 from sigmastar.bench.demo.sensors import SensorsDemo, SensorsRow, demo_sensors
@@ -11,7 +10,6 @@ __all__ = [
     "PARTS",
     "AutomatonDemo",
     "AutomatonRow",
-    "Confusion",
     "DemoResults",
     "NameExample",
     "NamesDemo",
@@ -22,7 +20,6 @@ __all__ = [
     "TaggedExample",
     "TextDemo",
     "TextRow",
-    "count_confusions",
     "demo_automaton",
     "demo_names",
     "demo_sensors",

@@ -34,7 +34,7 @@ _N_STATES = 12  # of the machines learned by likelihood; the truth has fewer
 
 @dataclass(frozen=True, eq=False)
 class AutomatonRow:
-    """One method: its machine, how good it is, and how long it took (None for the truth).
+    """One method: how good it is, how long it took, its machine and learner (None for the truth).
 
     ``curve`` is the mean log-likelihood of a training string by step, where there are steps;
     ``singular_values`` those of the Hankel matrix, where there is one.
@@ -46,6 +46,7 @@ class AutomatonRow:
     word_error_rate: float
     seconds: float | None
     model: WFA | HMM
+    learner: Any = None
     curve: tuple[float, ...] = ()
     singular_values: tuple[float, ...] = ()
 
@@ -77,7 +78,7 @@ class AutomatonDemo:
     @property
     def models(self) -> Mapping[str, Savable]:
         """What is worth saving, by name."""
-        return {"automaton": self.best.model}
+        return {"automaton": self.best.learner}
 
     def summary(self) -> dict[str, Any]:
         """Give the figures alone."""
@@ -106,7 +107,6 @@ def demo_automaton(seed: int = 7, n_strings: int = 5000) -> AutomatonDemo:
         "pfa", n_states=8, n_symbols=5, n_train=n_strings, n_test=500, random_state=seed
     )
     rows = [_row(TRUTH, problem.model, problem, None)]
-    fitted: dict[str, Any] = {}
     contenders = _contenders(seed)
     with stage("Learning automata", len(contenders)) as progress:
         for name, estimator in contenders.items():
@@ -114,7 +114,6 @@ def demo_automaton(seed: int = 7, n_strings: int = 5000) -> AutomatonDemo:
             clone(estimator).fit(problem.train[:50])
             seconds = timed(estimator.fit, problem.train)
             rows.append(_row(name, estimator, problem, seconds))
-            fitted[name] = estimator
             progress.advance()
     best = min(rows[1:], key=lambda row: row.perplexity)
     prefix = next(s for s in problem.test if len(s) >= 3)[:3]
@@ -127,7 +126,7 @@ def demo_automaton(seed: int = 7, n_strings: int = 5000) -> AutomatonDemo:
         tuple(map(str, prefix)),
         tuple(
             NextSymbol(str(symbol), float(p), actual[str(symbol)])
-            for symbol, p in fitted[best.method].predict_next([prefix], k=3)[0]
+            for symbol, p in best.learner.predict_next([prefix], k=3)[0]
         ),
         _size(best.model),
     )
@@ -155,6 +154,7 @@ def _row(name: str, subject: Any, problem: Problem, seconds: float | None) -> Au
         word_error_rate(subject, problem.test),
         seconds,
         machine,
+        None if subject is machine else subject,
         tuple(map(float, info.get("objective", ()))),
         tuple(map(float, info.get("singular_values", ()))),
     )

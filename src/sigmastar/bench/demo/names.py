@@ -34,7 +34,7 @@ _N_BEST = 3
 
 @dataclass(frozen=True, eq=False)
 class NamesRow:
-    """One method: share of names right, character error rate, mean F-score, time and model."""
+    """One method: share of names right, character error rate, mean F-score, time and learner."""
 
     method: str
     word_accuracy: float
@@ -42,7 +42,7 @@ class NamesRow:
     mean_f_score: float
     seconds: float
     names_per_second: float
-    model: Transliterator
+    learner: Transliterator
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class NameExample:
 
 @dataclass(frozen=True, eq=False)
 class NamesDemo:
-    """What the third part found; ``examples`` are all test names, by the last row's model."""
+    """What the third part found; ``examples`` are all test names, by the last row."""
 
     train: PairCorpus
     test: PairCorpus
@@ -71,7 +71,7 @@ class NamesDemo:
     @property
     def models(self) -> Mapping[str, Savable]:
         """What is worth saving, by name."""
-        return {"names": self.rows[-1].model.model_}
+        return {"names": self.rows[-1].learner}
 
     def summary(self) -> dict[str, Any]:
         """Give the figures alone."""
@@ -79,7 +79,7 @@ class NamesDemo:
             "train_pairs": len(self.train),
             "test_pairs": len(self.test),
             "rows": [
-                {name: value for name, value in vars(row).items() if name != "model"}
+                {name: value for name, value in vars(row).items() if name != "learner"}
                 for row in self.rows
             ],
             "examples": [vars(example) for example in self.examples[:10]],
@@ -111,7 +111,7 @@ def demo_names(splits: Splits[PairCorpus] | None = None) -> NamesDemo:
                 )
             )
             progress.advance()
-    best = rows[-1].model.n_best(test.source, _N_BEST)
+    best = rows[-1].learner.n_best(test.source, _N_BEST)
     examples = tuple(
         NameExample("".join(map(str, source)), "".join(map(str, target)), _shares(found))
         for (source, target), found in zip(test, best, strict=True)

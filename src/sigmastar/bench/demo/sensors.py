@@ -14,13 +14,16 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sigmastar.bench.demo.common import Confusion, Savable, count_confusions, timed
+from sigmastar.bench.demo.common import Savable, timed
 from sigmastar.core.progress import stage
+from sigmastar.corpus.frame_files import FrameTable
+from sigmastar.corpus.frames import as_frames
 from sigmastar.datasets import SensorSeries, make_robot_stream
 from sigmastar.estimators.continuous import SpectralSequenceTagger
 from sigmastar.estimators.continuous_baselines import FramewiseTagger
 from sigmastar.estimators.continuous_em import EMSequenceTagger
 from sigmastar.estimators.continuous_features import CentroidFeatures
+from sigmastar.views.confusion import Confusion, confusion
 
 __all__ = ["SensorsDemo", "SensorsRow", "demo_sensors"]
 
@@ -62,9 +65,15 @@ class SensorsDemo:
     majority: float
 
     @property
+    def table(self) -> FrameTable:
+        """The test walks end to end, with their labels."""
+        frames, offsets = as_frames(self.walks)
+        return FrameTable(frames, offsets, [label for walk in self.true for label in walk])
+
+    @property
     def models(self) -> Mapping[str, Savable]:
         """What is worth saving, by name."""
-        return {"robot": self.shown.tagger.model_}
+        return {"robot": self.shown.tagger}
 
     def summary(self) -> dict[str, Any]:
         """Give the figures alone."""
@@ -123,7 +132,7 @@ def demo_sensors(seed: int = 7, stream: SensorSeries | None = None) -> SensorsDe
         tuple(map(tuple, test[1])),
         tuple(rows),
         shown,
-        count_confusions(true, [label for walk in shown.given for label in walk]),
+        confusion(true, [label for walk in shown.given for label in walk]),
         max(map(true.count, set(true))) / len(true),
     )
 

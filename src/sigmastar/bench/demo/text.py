@@ -17,13 +17,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from sigmastar.bench.demo.common import Confusion, Savable, both_parts, count_confusions, timed
+from sigmastar.bench.demo.common import Savable, both_parts, timed
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_english
 from sigmastar.tagging.evaluation import evaluate_tagger
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.views.confusion import Confusion, confusion
 
 __all__ = ["TaggedExample", "TextDemo", "TextRow", "demo_text"]
 
@@ -139,11 +140,11 @@ def demo_text(splits: Splits[PairCorpus] | None = None) -> TextDemo:
         TaggedExample(tuple(sentence), tuple(map(str, tags)), tuple(guess))
         for sentence, tags, guess in zip(words, test.target, given, strict=True)
     )
-    confusion = count_confusions(
+    mistaken = confusion(
         [tag for example in examples for tag in example.true],
         [tag for example in examples for tag in example.given],
     )
-    return TextDemo(train, test, tuple(rows), examples, confusion)
+    return TextDemo(train, test, tuple(rows), examples, mistaken)
 
 
 def _baseline(train: PairCorpus, test: PairCorpus) -> TextRow:
