@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from sigmastar.cli.output import JsonOption, emit_json, out, show_table
+from sigmastar.cli.choices import DEMO_PARTS
+from sigmastar.cli.common import choice
+from sigmastar.cli.output import JsonOption, emit_json, out, show_table, wrote
 
 if TYPE_CHECKING:
     from sigmastar.bench.demo import AutomatonDemo, NamesDemo, SensorsDemo, TextDemo
@@ -25,9 +26,7 @@ def demo(
     ] = 7,
     part: Annotated[
         list[str] | None,
-        typer.Option(
-            "--part", help="Only this part: automaton, text, names or sensors; may be repeated."
-        ),
+        choice("--part", names=DEMO_PARTS, help="Which parts, all by default", many=True),
     ] = None,
     strings: Annotated[
         int, typer.Option("--strings", help="Strings that the hidden machine writes.")
@@ -70,12 +69,8 @@ def demo(
         emit_json(results.summary() | {"files": [str(path) for path in files]})
         return
     out.print(f"[bold]Done[/] in {results.seconds:.0f} s: {', '.join(wanted)}.")
-    if files:
-        names = ", ".join(path.name for path in files)
-        out.print(
-            f"Saved in {escape(str(output))}: {names}. sigmastar show, sigmastar tagger tag and "
-            "their like read them; nothing in them runs when it is loaded."
-        )
+    for path in files:
+        wrote(path)
 
 
 def _title(number: int, text: str) -> None:
@@ -124,6 +119,8 @@ def _automaton(number: int, found: AutomatonDemo) -> None:
 
 
 def _text(number: int, found: TextDemo) -> None:
+    from rich.markup import escape
+
     _title(number, "English is tagged by a transducer")
     out.print(
         f"A hidden Markov model learns parts of speech from {len(found.train)} sentences and is "
