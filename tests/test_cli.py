@@ -140,7 +140,8 @@ def test_learn_by_likelihood_and_resume(tmp_path, data):
 
 
 def test_demo_compares_methods_with_the_truth():
-    rows = json.loads(run("demo", "--strings", "300", "--json"))["rows"]
+    document = json.loads(run("demo", "--part", "automaton", "--strings", "300", "--json"))
+    rows = document["automaton"]["rows"]
     truth = rows[0]["perplexity"]
     assert len(rows) == 5
     assert all(row["perplexity"] >= truth for row in rows)

@@ -8,6 +8,7 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.bench import transducer_synthetic, transliteration, wall_following, wikipedia
+from sigmastar.bench.demo import PARTS
 from sigmastar.cli import choices
 from sigmastar.cli.common import model_files
 from sigmastar.corpus.alphabet import Unknown
@@ -84,6 +85,7 @@ SAME = {
     "AUTOMATON_METHODS": registry.METHODS,
     "CORPUS_FORMATS": [name for name in FORMATS if name != "chunks"],  # needs a size too
     "DECODINGS": DECODINGS,
+    "DEMO_PARTS": PARTS,
     "FRAME_METRICS": continuous_features.METRICS,
     "MACHINE_KINDS": fst_tagger.KINDS,
     "MODEL_FORMATS": [*MODEL_FORMATS, "openfst"],

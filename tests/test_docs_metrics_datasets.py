@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
-MODULES = ["datasets.generate", "datasets.synthetic", "metrics.distances", "metrics.strings"]
+MODULES = [
+    "datasets.demo",
+    "datasets.generate",
+    "datasets.robot",
+    "datasets.synthetic",
+    "metrics.distances",
+    "metrics.strings",
+]
 
 
 @pytest.mark.parametrize("page", ["metrics.md", "datasets.md"])

@@ -13,6 +13,7 @@ __all__ = [
     "COLUMNS",
     "CORPUS_FORMATS",
     "DECODINGS",
+    "DEMO_PARTS",
     "FEATURES",
     "FRAME_METRICS",
     "MACHINE_KINDS",
@@ -99,6 +100,12 @@ TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
 WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
+DEMO_PARTS = {
+    "automaton": "a machine learned back from its strings",
+    "text": "a tagger compiled into transducers",
+    "names": "transliteration",
+    "sensors": "movements of a robot",
+}
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",

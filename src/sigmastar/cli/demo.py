@@ -1,123 +1,222 @@
-"""``sigmastar demo``: the main job from end to end on a problem drawn for the occasion."""
+"""``sigmastar demo``: the package from end to end in four short stories, without a network."""
 
 from __future__ import annotations
 
-import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sigmastar.cli.output import JsonOption, emit_json, out, show_table
+from sigmastar.cli.choices import DEMO_PARTS
+from sigmastar.cli.common import choice
+from sigmastar.cli.output import JsonOption, emit_json, out, show_table, wrote
+
+if TYPE_CHECKING:
+    from sigmastar.bench.demo import AutomatonDemo, NamesDemo, SensorsDemo, TextDemo
 
 __all__ = ["demo"]
 
+_LETTERS = {"forward": "·", "slight-left": "l", "slight-right": "r", "sharp-right": "R"}
+
 
 def demo(
-    seed: Annotated[int, typer.Option("--seed", help="Draws another problem.")] = 7,
-    strings: Annotated[int, typer.Option("--strings", help="Training strings to draw.")] = 5000,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Draws another machine and other walks.")
+    ] = 7,
+    part: Annotated[
+        list[str] | None,
+        choice("--part", names=DEMO_PARTS, help="Which parts, all by default", many=True),
+    ] = None,
+    strings: Annotated[
+        int, typer.Option("--strings", help="Strings that the hidden machine writes.")
+    ] = 5000,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Save the models learned in this directory."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a random machine, learn it back by several methods, and compare with the truth.
+    """Show what the package does, in four parts, on data that come with it.
 
-    [bold]Example[/]
+    automaton: a random machine is learned back from its strings.
+    text: a tagger of English is compiled into transducers.
+    names: names are carried from Latin into Cyrillic letters.
+    sensors: the movements of a robot are told from its sonars.
 
-      sigmastar demo --seed 3
+    The first run compiles the kernels and takes longer.
+
+    [bold]Examples[/]
+
+      sigmastar demo
+
+      sigmastar demo --part text --part names --output models
     """
-    from sigmastar.datasets import make_problem
-    from sigmastar.metrics import pautomac_perplexity
+    from sigmastar.bench.demo import PARTS, run_demo
 
-    problem = make_problem(
-        "pfa", n_states=8, n_symbols=5, n_train=strings, n_test=500, random_state=seed
-    )
+    wanted = [name for name in PARTS if name in part] if part else list(PARTS)
+    told = 0
 
-    def say(text: str) -> None:
+    def tell(name: str, result: Any) -> None:
+        nonlocal told
+        told += 1
         if not json:
-            out.print(text)
+            _STORIES[name](told, result)
 
-    say(
-        f"[bold]1.[/] A hidden machine of {problem.model.n_states} states wrote "
-        f"{len(problem.train):,} strings over {len(problem.train.alphabet)} symbols, such as:"
-    )
-    for sequence in list(problem.train[:3]):
-        say("     " + (" ".join(map(str, sequence)) or "(the empty string)"))
-    say("[bold]2.[/] Each method sees those strings only, and is then asked about 500 others.\n")
-    rows = [_row("the true machine", problem.model, problem, None)]
-    best: Any = None
-    for name, estimator in _contenders(seed).items():
-        began = time.perf_counter()
-        estimator.fit(problem.train)
-        rows.append(_row(name, estimator, problem, time.perf_counter() - began))
-        perplexity = pautomac_perplexity(estimator, problem.test, problem.solution)
-        if best is None or perplexity < best[0]:
-            best = (perplexity, name, estimator)
-    _, name, estimator = best
-    prefix = next(s for s in problem.test if len(s) >= 3)[:3]
-    guesses = estimator.predict_next([prefix], k=3)[0]
-    truth = problem.model
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "best.sigma"
-        estimator.model_.save(path)
-        size = path.stat().st_size
+    results = run_demo(part or PARTS, seed=seed, n_strings=strings, tell=tell)
+    files = [] if output is None else results.save(output)
     if json:
-        emit_json({"rows": rows, "best": name, "file_bytes": size})
+        emit_json(results.summary() | {"files": [str(path) for path in files]})
         return
+    out.print(f"[bold]Done[/] in {results.seconds:.0f} s: {', '.join(wanted)}.")
+    for path in files:
+        wrote(path)
+
+
+def _title(number: int, text: str) -> None:
+    out.print(f"[bold]{number}. {text}[/]\n")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def _count(number: float | None) -> str:
+    return "" if number is None else f"{number:,.0f}"
+
+
+def _automaton(number: int, found: AutomatonDemo) -> None:
+    problem = found.problem
+    _title(number, "A machine is learned back from what it writes")
+    out.print(
+        f"A hidden machine of {problem.model.n_states} states wrote {len(problem.train):,} strings "
+        f"over {len(problem.train.alphabet)} symbols, such as:"
+    )
+    for sequence in [string for string in problem.train[:50] if len(string) > 2][:3]:
+        out.print("     " + " ".join(map(str, sequence)))
+    out.print(f"Each method sees those only, and is then asked about {len(problem.test)} others.\n")
     show_table(
-        "Perplexity (lower is better; nothing can be below the truth) and wrong predictions",
-        ["method", "states", "perplexity", "wrong next symbols", "seconds"],
+        "Perplexity: lower is better, and nothing can be below the truth",
+        ["method", "states", "perplexity", "wrong guesses", "seconds"],
         [
             (
-                row["method"],
-                str(row["states"]),
-                f"{row['perplexity']:.3f}",
-                f"{100 * row['word_error_rate']:.1f} %",
-                "" if row["seconds"] is None else f"{row['seconds']:.2f}",
+                row.method,
+                str(row.n_states),
+                f"{row.perplexity:.3f}",
+                _percent(row.word_error_rate),
+                "" if row.seconds is None else f"{row.seconds:.2f}",
             )
-            for row in rows
+            for row in found.rows
         ],
     )
-    out.print(f"\n[bold]3.[/] After {' '.join(map(str, prefix))}, {name} expects:")
-    from sigmastar.inference import next_distribution
-
-    actual = dict(
-        zip([*map(str, truth.alphabet), "END"], next_distribution(truth, [prefix])[0], strict=True)
-    )
-    for symbol, p in guesses:
-        out.print(f"     {symbol!s:4} {p:.3f}   (truth {actual[str(symbol)]:.3f})")
+    out.print(f"\nAfter {' '.join(found.prefix)}, {found.best.method} expects:")
+    for symbol in found.following:
+        out.print(f"     {symbol.symbol:4} {symbol.learned:.3f}   (truth {symbol.true:.3f})")
     out.print(
-        f"\n[bold]4.[/] Saved, the best model takes {size:,} bytes: "
-        "no pickle, nothing that runs when it is loaded."
+        f"Saved, that model takes {found.file_bytes:,} bytes: no pickle, nothing that runs when it "
+        "is loaded.\n"
     )
 
 
-def _contenders(seed: int) -> dict[str, Any]:
-    from sigmastar.estimators.baum_welch import BaumWelchPFA
-    from sigmastar.estimators.separable import SeparablePFA
-    from sigmastar.estimators.spectral import SpectralWFA
+def _text(number: int, found: TextDemo) -> None:
+    from rich.markup import escape
 
-    return {
-        "spectral": SpectralWFA(random_state=seed),
-        "separable": SeparablePFA(random_state=seed),
-        "Baum-Welch": BaumWelchPFA(12, max_iter=100, validation_fraction=0.1, random_state=seed),
-        "spectral, then Baum-Welch": BaumWelchPFA(
-            12,
-            init=SpectralWFA(random_state=seed),
-            max_iter=100,
-            validation_fraction=0.1,
-            random_state=seed,
-        ),
-    }
+    _title(number, "English is tagged by a transducer")
+    out.print(
+        f"A hidden Markov model learns parts of speech from {len(found.train)} sentences and is "
+        f"compiled into transducers; {len(found.test)} other sentences "
+        f"({found.test.source.n_symbols:,} words) test them.\n"
+    )
+    show_table(
+        "Words tagged right, agreement with Viterbi, and speed of decoding",
+        ["tagger", "right", "new words", "Viterbi", "states", "arcs", "words/s"],
+        [
+            (
+                row.method,
+                _percent(row.accuracy),
+                _percent(row.unknown_accuracy),
+                _percent(row.agreement),
+                _count(row.n_states),
+                _count(row.n_arcs),
+                "" if row.tokens_per_second is None else f"{row.tokens_per_second / 1e6:.1f} M",
+            )
+            for row in found.rows
+        ],
+    )
+    out.print("\nSentences it had not seen (what is wrong is marked, with the right tag):")
+    wrong = [e for e in found.examples if e.true != e.given]
+    right = [e for e in found.examples if e.true == e.given]
+    for example in [*sorted(right, key=lambda e: -len(e.words))[:2], *wrong[:1]]:
+        tokens = [
+            f"{escape(word)}[dim]/{tag}[/]"
+            if tag == true
+            else f"[bold red]{escape(word)}/{tag}[/] (right: {true})"
+            for word, tag, true in zip(example.words, example.given, example.true, strict=True)
+        ]
+        out.print("     " + " ".join(tokens))
+    out.print()
 
 
-def _row(name: str, model: Any, problem: Any, seconds: float | None) -> dict[str, Any]:
-    from sigmastar.metrics import pautomac_perplexity, word_error_rate
+def _names(number: int, found: NamesDemo) -> None:
+    _title(number, "Names change their alphabet")
+    out.print(
+        f"{len(found.train)} names in Latin and Russian letters teach how to spell "
+        f"{len(found.test)} others.\n"
+    )
+    show_table(
+        "Names spelt right, and edits needed for each letter",
+        ["method", "right", "character errors", "seconds to learn", "names/s"],
+        [
+            (
+                row.method,
+                _percent(row.word_accuracy),
+                _percent(row.character_error_rate),
+                f"{row.seconds:.2f}",
+                _count(row.names_per_second),
+            )
+            for row in found.rows
+        ],
+    )
+    best = found.rows[-1].method
+    out.print(f"\nNames it had not seen, and what {best} offers (share among three):")
+    right = [e for e in found.examples if e.is_right]
+    wrong = [e for e in found.examples if not e.is_right]
+    for example in [*right[:: max(1, len(right) // 4)][:4], *wrong[:: max(1, len(wrong) // 2)][:2]]:
+        offers = ", ".join(f"{text} {share:.0%}" for text, share in example.guesses)
+        note = "" if example.is_right else f"   [red](right: {example.true})[/]"
+        out.print(f"     {example.source:14} {offers}{note}")
+    out.print()
 
-    machine = getattr(model, "model_", model)
-    return {
-        "method": name,
-        "states": machine.n_states,
-        "perplexity": pautomac_perplexity(model, problem.test, problem.solution),
-        "word_error_rate": word_error_rate(model, problem.test),
-        "seconds": seconds,
-    }
+
+def _sensors(number: int, found: SensorsDemo) -> None:
+    _title(number, "A robot's movements are told from its sonars")
+    walk = found.walks[0]
+    out.print(
+        f"A simulated robot follows walls. {found.n_train} walks of {len(walk)} steps, "
+        f"{walk.shape[1]} noisy readings each, teach which way it moves; {len(found.walks)} walks "
+        f"in other rooms test it. The commonest movement makes {_percent(found.majority)}.\n"
+    )
+    show_table(
+        "Steps labelled right",
+        ["tagger", "right", "states", "seconds to learn"],
+        [
+            (row.method, _percent(row.accuracy), str(row.n_states), f"{row.seconds:.2f}")
+            for row in found.rows
+        ],
+    )
+    legend = ", ".join(f"{letter} {name}" for name, letter in _LETTERS.items())
+    out.print(f"\nThe first test walk ({legend}):")
+    lines = [("truth", found.true[0]), *((row.method, row.given[0]) for row in found.rows)]
+    width = max(len(name) for name, _ in lines)
+    for name, labels in lines:
+        text = "".join(_LETTERS[label] for label in labels)
+        out.print(f"     {name:{width}} {text}", soft_wrap=True)
+    out.print()
+
+
+_STORIES: dict[str, Callable[[int, Any], None]] = {
+    "automaton": _automaton,
+    "text": _text,
+    "names": _names,
+    "sensors": _sensors,
+}

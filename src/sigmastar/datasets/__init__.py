@@ -1,6 +1,7 @@
 """Synthetic problems with a known truth, and loaders of public data."""
 
 from sigmastar.datasets.automata import load_pautomac, load_ptb_tags, load_wikipedia_text
+from sigmastar.datasets.demo import load_demo_english, load_demo_names
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import (
     Document,
@@ -9,6 +10,7 @@ from sigmastar.datasets.problem import (
     Splits,
     TaggedDocuments,
 )
+from sigmastar.datasets.robot import make_robot_stream
 from sigmastar.datasets.sensors import load_wall_following
 from sigmastar.datasets.store import cache_directory
 from sigmastar.datasets.synthetic import make_problem, problem_from_model
@@ -22,6 +24,8 @@ __all__ = [
     "TaggedDocuments",
     "cache_directory",
     "load_brown",
+    "load_demo_english",
+    "load_demo_names",
     "load_pautomac",
     "load_ptb_tags",
     "load_transliteration",
@@ -32,5 +36,6 @@ __all__ = [
     "make_hmm",
     "make_pfa",
     "make_problem",
+    "make_robot_stream",
     "problem_from_model",
 ]

@@ -120,7 +120,7 @@ class Forest:
     ) -> ExpectedCounts:
         """Return the expected counts of non-negative parameters over the corpus."""
         transposed = np.ascontiguousarray(transitions.transpose(0, 2, 1))
-        parameters = (initial, transitions, transposed, final)
+        parameters = _frozen(initial, transitions, transposed, final)
         arcs = np.zeros_like(transitions)
         finals = np.zeros_like(final)
         starts = np.zeros_like(initial)
@@ -145,7 +145,7 @@ class Forest:
         n_jobs: int | None = None,
     ) -> tuple[float, float]:
         """Return the log-likelihood of what is possible, and the weight of what is not."""
-        parameters = (initial, transitions, transitions, final)
+        parameters = _frozen(initial, transitions, transitions, final)
         with one_blas_thread():
             values = list(self._map(self._likelihood, n_jobs, parameters))
         return sum(value for value, _ in values), sum(lost for _, lost in values)
@@ -216,6 +216,14 @@ class Forest:
         )
         self._keep(space)
         return sums, likelihood, impossible
+
+
+def _frozen(*arrays: FloatArray) -> _Parameters:
+    """View arrays as read-only, as a model's are: kernels are then compiled for one type only."""
+    views = [array.view() for array in arrays]
+    for view in views:
+        view.setflags(write=False)
+    return views[0], views[1], views[2], views[3]
 
 
 def thread_count(n_jobs: int | None) -> int:

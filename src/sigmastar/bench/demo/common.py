@@ -1,0 +1,34 @@
+"""What the parts of the demonstration share: the clock, and the parts of the data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.datasets import Splits
+
+__all__ = ["Savable", "both_parts", "timed"]
+
+
+class Savable(Protocol):
+    """A model or learner that writes a file that :func:`sigmastar.load` reads."""
+
+    def save(self, path: str) -> None:
+        """Write to a file."""
+
+
+def both_parts(splits: Splits[PairCorpus]) -> tuple[PairCorpus, PairCorpus]:
+    """Return the training and the test part."""
+    if splits.train is None or splits.test is None:
+        raise InvalidData(f"{splits.name} must have a training and a test part.")
+    return splits.train, splits.test
+
+
+def timed(work: Callable[..., object], *arguments: Any) -> float:
+    """Call a function; return the seconds it took."""
+    began = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - began
