@@ -99,8 +99,9 @@ def test_saved_models_can_be_loaded(results, tmp_path):
 
 
 @pytest.fixture
-def run(results, monkeypatch):
-    """Run the command with what was found already."""
+def run(results, monkeypatch, tmp_path):
+    """Run the command with what was found already, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
 
     def replay(parts, *, tell, **options):
         for name in stories.PARTS:
@@ -132,6 +133,18 @@ def test_the_command_prints_one_document(run, results, tmp_path):
     assert len(document["names"]["rows"]) == 3
     assert document["sensors"]["shown"] == results.sensors.rows[-1].method
     assert len(document["files"]) == 5
+
+
+def test_the_page_shows_what_was_found(run, results, tmp_path):
+    text = run("--report", "story.html")
+    page = (tmp_path / "story.html").read_text(encoding="utf-8")
+    assert str(tmp_path / "story.html") in text
+    titles = ("A machine is learned back", "English is tagged", "Names change", "A robot&#x27;s")
+    assert all(title in page for title in titles)
+    assert f"{results.automaton.best.perplexity:.3f}" in page
+    assert f"{100 * results.text.rows[-1].accuracy:.2f} %" in page
+    assert results.names.examples[0].true in page
+    assert f"{100 * results.sensors.shown.accuracy:.2f} %" in page
 
 
 def test_one_part_is_told_alone(run):

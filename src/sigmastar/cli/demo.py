@@ -33,8 +33,13 @@ def demo(
     ] = 5000,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Save the models learned in this directory."),
+        typer.Option(
+            "--output", "-o", help="Save the models learned in this directory.", metavar="DIR"
+        ),
     ] = None,
+    page: Annotated[Path, typer.Option("--report", help="Page to write.", metavar="FILE")] = Path(
+        "sigmastar-demo.html"
+    ),
     json: JsonOption = False,
 ) -> None:
     """Show what the package does, in four parts, on data that come with it.
@@ -52,7 +57,9 @@ def demo(
 
       sigmastar demo --part text --part names --output models
     """
-    from sigmastar.bench.demo import PARTS, run_demo
+    from rich.markup import escape
+
+    from sigmastar.bench.demo import PARTS, run_demo, write_demo_report
 
     wanted = [name for name in PARTS if name in part] if part else list(PARTS)
     told = 0
@@ -65,12 +72,14 @@ def demo(
 
     results = run_demo(part or PARTS, seed=seed, n_strings=strings, tell=tell)
     files = [] if output is None else results.save(output)
+    write_demo_report(results, page)
     if json:
-        emit_json(results.summary() | {"files": [str(path) for path in files]})
+        emit_json(results.summary() | {"files": [str(path) for path in files], "report": str(page)})
         return
     out.print(f"[bold]Done[/] in {results.seconds:.0f} s: {', '.join(wanted)}.")
     for path in files:
         wrote(path)
+    out.print(f"Report: [bold]{escape(str(page.resolve()))}[/]", soft_wrap=True)
 
 
 def _title(number: int, text: str) -> None:

@@ -54,8 +54,7 @@ def tiles(facts: Mapping[str, Any]) -> Markup:
             element(
                 "div",
                 element("dt", name.replace("_", " ")),
-                # Numbers are shown large, lists of symbols small.
-                element("dd", fact_text(value), class_="long" if isinstance(value, str) else None),
+                element("dd", fact_text(value), class_="long" if _is_long(value) else None),
             )
             for name, value in facts.items()
         ),
@@ -137,3 +136,8 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 
 def _resource(name: str) -> str:
     return files("sigmastar.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _is_long(value: object) -> bool:
+    """Tell lists of symbols from numbers, which are shown large."""
+    return isinstance(value, str) and len(value) > 12

@@ -2,6 +2,7 @@
 
 from sigmastar.bench.demo.automaton import AutomatonDemo, AutomatonRow, NextSymbol, demo_automaton
 from sigmastar.bench.demo.names import NameExample, NamesDemo, NamesRow, demo_names
+from sigmastar.bench.demo.page import write_demo_report
 from sigmastar.bench.demo.run import PARTS, DemoResults, run_demo
 from sigmastar.bench.demo.sensors import SensorsDemo, SensorsRow, demo_sensors
 from sigmastar.bench.demo.text import TaggedExample, TextDemo, TextRow, demo_text
@@ -25,4 +26,5 @@ __all__ = [
     "demo_sensors",
     "demo_text",
     "run_demo",
+    "write_demo_report",
 ]
