@@ -1,12 +1,14 @@
 """Progress that is told to whoever listens, and randomness from whatever names it."""
 
+import json.decoder
 import pickle
 
 import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.errors import InvalidParameter, MissingExtra
+from sigmastar.core.extras import require
 from sigmastar.core.progress import listening, stage
 from sigmastar.core.rng import as_generator
 
@@ -85,3 +87,11 @@ def test_what_names_no_randomness_is_refused(bad):
 
 def test_the_end_is_one_thing_wherever_it_travels():
     assert pickle.loads(pickle.dumps(ss.END)) is ss.END
+
+
+def test_an_extra_is_imported_or_its_installation_explained():
+    assert require("json.decoder", "plot", "testing") is json.decoder
+    with pytest.raises(
+        MissingExtra, match=r"drawing needs the package 'nodraw'.*sigmastar\[plot\]"
+    ):
+        require("nodraw.figure", "plot", "drawing")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import MissingExtra
+from sigmastar.bench.figures import require_matplotlib
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -321,16 +321,11 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
 
 def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
     """Draw one figure for each experiment (extra ``plot``)."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "drawing learning curves") from None
+    figure_class = require_matplotlib()
     written = []
     for name in dict.fromkeys(row.experiment for row in rows):
-        figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+        figure = figure_class(figsize=(6, 4), layout="constrained")
+        axes = figure.subplots()
         part = [row for row in rows if row.experiment == name]
         for curve in dict.fromkeys(row.curve for row in part):
             points = [(row.x, row.error) for row in part if row.curve == curve]
@@ -345,5 +340,4 @@ def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
         written.append(directory / f"{name}.png")
         with atomic_open(written[-1]) as file:
             figure.savefig(file, dpi=120, format="png")
-        pyplot.close(figure)
     return written

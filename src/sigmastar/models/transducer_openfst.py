@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel, MissingExtra
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.extras import require
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.transducer import Transducer
 
@@ -22,7 +23,7 @@ EPSILON = "<eps>"
 
 def transducer_to_openfst(model: Transducer) -> Any:
     """Return a ``pynini.Fst`` (log arcs) with symbol tables attached."""
-    pynini = _library()
+    pynini = require("pynini", "fst", "export to OpenFst")
     smallest = min(float(model.operators.min(initial=0.0)), float(model.initial.min()))
     if smallest < 0 or (model.final < 0).any():
         raise InvalidModel(
@@ -54,14 +55,6 @@ def transducer_to_openfst(model: Transducer) -> Any:
     fst.set_input_symbols(inputs)
     fst.set_output_symbols(outputs)
     return fst
-
-
-def _library() -> Any:
-    try:
-        import pynini
-    except ImportError:
-        raise MissingExtra("pynini", "fst", "export to OpenFst") from None
-    return pynini
 
 
 def _chain(
