@@ -81,9 +81,16 @@ def _table(pynini: Any, alphabet: Alphabet) -> tuple[Any, list[list[int]]]:
     table = pynini.SymbolTable()
     table.add_symbol(EPSILON, 0)
     labels: list[list[int]] = []
+    named: dict[str, Any] = {EPSILON: None, "": None}
     chunks = len(alphabet) > 0 and all(isinstance(symbol, tuple) for symbol in alphabet.symbols)
     for symbol in alphabet.symbols:
         parts: tuple[Any, ...] = symbol if chunks else (symbol,)  # type: ignore[assignment]
+        for part in parts:
+            if named.setdefault(_name(part), (part,)) != (part,):
+                raise InvalidModel(
+                    f"symbols must have different, non-empty names other than {EPSILON!r} in a "
+                    f"symbol table; {part!r} has not. Rename it."
+                )
         labels.append([int(table.add_symbol(_name(part))) for part in parts])
     return table, labels
 
