@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from sigmastar.bench.figures import require_matplotlib
-from sigmastar.models.persist import atomic_open, atomic_write
+from sigmastar.bench.tables import write_csv
+from sigmastar.models.persist import atomic_open
 
 __all__ = ["plot_figure1", "plot_figure2", "write_csv"]
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows with a header."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    atomic_write(path, text.getvalue().encode())
 
 
 def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:
