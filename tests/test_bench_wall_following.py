@@ -112,7 +112,7 @@ def test_the_command_writes_what_it_prints(home, monkeypatch):
     monkeypatch.setattr(bench, "figure2", lambda _: FIGURE2)
     monkeypatch.setattr(bench, "table2", lambda _: [{"iterations": 1, "seconds": 0.1}])
     common = ["bench", "wall-following", "--data", str(home), "--seeds", "1"]
-    options = ["--only", "forest, frames alone", "--out", str(home / "out")]
+    options = ["--method", "forest, frames alone", "--output", str(home / "out")]
     result = CliRunner().invoke(app, [*common, *options, "--json"], catch_exceptions=False)
     document = json.loads(result.stdout)
     with open(home / "out" / "table1.csv", newline="") as file:
