@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One installation stamp: reinstall only when the project's metadata changes.
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint unit format bench clean
+.PHONY: demo test lint unit coverage format bench clean
 
 demo: $(STAMP)
 	$(BIN)/sigmastar demo
@@ -26,6 +26,15 @@ unit: $(STAMP)
 		*) exit 1 ;; \
 	esac; $(BIN)/python -m pytest -n 2 --dist loadfile $$what
 
+# Compiled kernels are invisible to coverage: a second run has them as plain Python.
+coverage: $(STAMP)
+	$(BIN)/coverage erase
+	COVERAGE_FILE=.coverage.compiled $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
+	COVERAGE_FILE=.coverage.plain NUMBA_DISABLE_JIT=1 \
+		$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
+	$(BIN)/coverage combine
+	$(BIN)/coverage report --skip-covered --fail-under=90
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -43,4 +52,4 @@ $(STAMP): pyproject.toml
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage* build dist

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 
 import hypothesis
+import numba
 
 # The same examples on every run, without deadlines: compiling a kernel may fall into any of them.
 hypothesis.settings.register_profile("sigmastar", deadline=None, derandomize=True, max_examples=40)
@@ -10,3 +11,17 @@ hypothesis.settings.load_profile("sigmastar")
 
 # Pynini has wheels for Linux only; elsewhere the bridge to it cannot be tested.
 collect_ignore = [] if find_spec("pynini") else ["test_openfst.py"]
+
+# Kernels as plain Python (NUMBA_DISABLE_JIT=1) are too slow for examples and benches of the size
+# that people run, and for searches against the clock.
+SLOW_FILES = ["test_auto.py", "test_bench_*.py", "test_*docs*.py", "test_*_doc.py"]
+collect_ignore_glob = SLOW_FILES if numba.config.DISABLE_JIT else []
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out single tests that would take minutes with kernels as plain Python."""
+    if not numba.config.DISABLE_JIT:
+        return
+    slow = [item for item in items if item.get_closest_marker("compiled")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]

@@ -169,6 +169,7 @@ est.fit(data).model_.save(sys.argv[3])
 """
 
 
+@pytest.mark.compiled
 def test_a_killed_run_resumes_bit_for_bit(tmp_path):
     random_pfa(7, n_states=4, symbols="abc").save(tmp_path / "truth.sigma")
 

@@ -139,6 +139,7 @@ def test_learn_by_likelihood_and_resume(tmp_path, data):
     assert ss.load(target) == first
 
 
+@pytest.mark.compiled
 def test_demo_compares_methods_with_the_truth():
     document = json.loads(run("demo", "--part", "automaton", "--strings", "300", "--json"))
     rows = document["automaton"]["rows"]

@@ -73,6 +73,7 @@ def test_published_tables_have_the_twelve_problems():
     assert TAGS_WER["spectral"] == 60.43
 
 
+@pytest.mark.compiled
 def test_bench_pautomac_shows_ours_beside_published_and_true(monkeypatch, tmp_path):
     monkeypatch.setattr(pautomac, "load_pautomac", lambda n, data_home: PROBLEM)
     target = tmp_path / "out.csv"

@@ -55,6 +55,7 @@ def test_every_tagger_learns_predicts_and_keeps_its_parameters(estimator):
     assert estimator.score(X_NEW, Y_NEW) > 0.72
 
 
+@pytest.mark.compiled
 def test_the_same_seed_and_any_form_of_the_data_learn_the_same(estimator):
     flat = np.concatenate(X), np.concatenate([np.array(y) for y in Y])
     one = clone(estimator).fit(X, Y)

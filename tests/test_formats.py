@@ -233,3 +233,40 @@ def test_hostile_sizes_are_refused(tmp_path):
 def test_write_needs_a_format_for_an_unknown_name(tmp_path):
     with pytest.raises(InvalidParameter, match="format must be given"):
         ss.write_model(random_pfa(0), tmp_path / "model.bin")
+
+
+@pytest.mark.parametrize("name", ["m.treba", "m_model.txt"])
+def test_the_last_symbol_survives_though_nothing_emits_it(tmp_path, name):
+    automaton = ss.PFA([1.0], [[[0.5]], [[0.0]]], [0.5], ss.Alphabet(range(2)))
+    assert through(automaton, tmp_path, name) == automaton
+
+
+def test_hmms_survive_treba_without_a_last_symbol_or_an_end(tmp_path):
+    silent = ss.HMM([1.0], [[1.0]], [[0.5, 0.0]], [0.5], ss.Alphabet(range(2)))
+    back = through(silent, tmp_path, "m.treba")
+    assert back.alphabet == silent.alphabet
+    np.testing.assert_allclose(values(back), values(silent))
+    endless = ss.HMM([1.0], [[1.0]], [[0.25, 0.75]], [0.0], ss.Alphabet(range(2)))
+    back = through(endless, tmp_path, "m.treba")
+    assert not values(back).any()
+    assert ss.log_prefix_proba(back, [[0, 1]])[0] == pytest.approx(np.log(0.25 * 0.75))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 > 0 1.0\n", "a start state 0 and a higher-numbered end state"),
+        ("0 > 1 1.0\n1 > 0 0.5\n1 > 2 0.5\n1 0 1.0\n", "no arc into the start state"),
+        ("0 > 1 1.0\n0 0 1.0\n1 > 2 1.0\n1 0 1.0\n", "no emission in the start and the end"),
+    ],
+)
+def test_hmms_of_treba_begin_at_state_0_and_end_in_the_last(tmp_path, text, message):
+    (tmp_path / "m.treba").write_text(text)
+    with pytest.raises(ParseError, match=message):
+        ss.read_model(tmp_path / "m.treba")
+
+
+def test_weights_beyond_all_probabilities_are_refused(tmp_path):
+    (tmp_path / "m.att").write_text("0 1 a a -400\n1\n")
+    with pytest.raises(ParseError, match="a weight of at least -300"):
+        ss.read_model(tmp_path / "m.att")

@@ -49,6 +49,7 @@ def test_the_joint_probability_is_a_product_of_predictive_probabilities():
     assert log_joint(counts_of(states), A, B) == pytest.approx(total, rel=1e-12)
 
 
+@pytest.mark.compiled
 def test_sweeps_visit_state_sequences_as_often_as_their_posterior_says():
     everything = list(product(range(2), repeat=5))
     weights = np.exp([log_joint(counts_of(states), A, B) for states in everything])
@@ -81,6 +82,7 @@ def test_states_are_drawn_from_the_posterior_of_an_automaton():
     np.testing.assert_allclose(drawn, expected, atol=0.02)
 
 
+@pytest.mark.compiled
 def test_averaging_does_not_overfit_where_likelihood_does():
     truth = random_pfa(7, n_states=3, symbols="abc")
     train, test = ss.sample(truth, 150, random_state=0), ss.sample(truth, 2000, random_state=1)

@@ -51,6 +51,7 @@ def test_next_symbol_errors_do_not_depend_on_batches(monkeypatch):
     assert next_symbol_errors(model, STRINGS) == whole
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("disguise", [False, True])
 def test_samples_follow_the_model(disguise):
     model = random_pfa(5)

@@ -81,3 +81,46 @@ def test_att_text_is_what_openfst_compiles(tmp_path):
     fst = compiler.compile()
     fst.set_input_symbols(table)
     assert from_openfst(fst).allclose(model)
+
+
+def machine(arc_type="log64", label=1, weight=0.5, start=True, table=True):
+    """Build an acceptor of one arc, sound or not."""
+    fst = pynini.Fst(arc_type)
+    fst.add_states(2)
+    if start:
+        fst.set_start(0)
+    fst.add_arc(0, pynini.Arc(label, label, pynini.Weight(arc_type, weight), 1))
+    fst.set_final(1)
+    if table:
+        symbols = pynini.SymbolTable()
+        symbols.add_symbol("<eps>", 0)
+        symbols.add_symbol("a", 1)
+        fst.set_input_symbols(symbols)
+        fst.set_output_symbols(symbols)
+    return fst
+
+
+def test_labels_are_the_symbols_of_a_machine_without_names():
+    model = from_openfst(machine(label=7, table=False))
+    assert list(model.alphabet) == [7]
+    assert model.transitions[0, 0, 1] == pytest.approx(math.exp(-0.5))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"start": False}, "no start state"),
+        ({"label": 5}, "the label 5 is not in the machine's symbol table"),
+        ({"weight": -400.0}, "weights must be numbers of at least -300"),
+    ],
+)
+def test_machines_that_are_no_models_are_refused(change, message):
+    with pytest.raises(InvalidModel, match=message):
+        from_openfst(machine(**change))
+
+
+@pytest.mark.parametrize("symbols", [["<eps>", "b"], [1, "1"]])
+def test_symbols_need_names_of_their_own(symbols):
+    model = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet(symbols))
+    with pytest.raises(InvalidModel, match="symbols must have different, non-empty names"):
+        to_openfst(model)

@@ -158,6 +158,7 @@ def test_pautomac_and_treba_give_back_what_was_written(shared, sequences, batch)
     assert list(ss.read_corpus(path, "treba")) == sequences
 
 
+@pytest.mark.compiled
 def test_long_files_are_read_across_blocks(tmp_path):
     rng = np.random.default_rng(0)
     sequences = [rng.integers(0, 1000, size=rng.integers(0, 60)).tolist() for _ in range(20_000)]

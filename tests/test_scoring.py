@@ -96,6 +96,7 @@ def test_small_batches_and_long_sequences_give_the_same_scores(monkeypatch, make
     np.testing.assert_allclose(score(model, STRINGS), whole, rtol=1e-12)
 
 
+@pytest.mark.compiled
 def test_a_million_symbols_score_without_underflow():
     model = random_pfa(0)
     codes = np.random.default_rng(0).integers(0, 2, 1_000_000).astype(np.int32)

@@ -177,3 +177,11 @@ def test_compressing_a_model_through_its_exact_moments():
     np.testing.assert_allclose(
         string_weights(small, STRINGS), string_weights(twice, STRINGS), atol=1e-9
     )
+
+
+def test_partial_fit_keeps_a_symbol_for_the_unknown_as_fit_does():
+    corpus = ss.Corpus.from_sequences(["ab", "abab", "ab"] * 10)
+    whole = ss.SpectralWFA(2, unknown="unk").fit(corpus)
+    parts = ss.SpectralWFA(2, unknown="unk").partial_fit(corpus[:7]).partial_fit(corpus[7:])
+    assert parts.model_ == whole.model_
+    assert np.isfinite(parts.log_proba(["xab"])).all()

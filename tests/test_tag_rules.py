@@ -205,3 +205,47 @@ def test_tagger_with_rules_and_phrases_says_how_it_runs(tmp_path):
         assert tagger.predict([["to", "walk"], ["the", "walk"]]) == expected
         tagger.save(tmp_path / "t.sigma")
         assert ss.load(tmp_path / "t.sigma").predict([["to", "walk"]]) == expected[:1]
+
+
+WORDY_LEFT = st.sampled_from(["", "that/ANY", "that/DT", "TO", "<s> dog/ANY", "DT dog/NN"])
+WORDY_RIGHT = st.sampled_from(["", "dog/ANY", "dog/NN", "VB", "dog/NN .", "(JJ | that/DT) NN"])
+SPOKEN = st.lists(st.tuples(st.sampled_from(TAGS), st.integers(0, 2)), min_size=1, max_size=8)
+
+
+@given(st.sampled_from(["NN", "dog/NN", "that/NN"]), WORDY_LEFT, WORDY_RIGHT, SPOKEN)
+def test_compiled_rules_about_words_write_the_tags_that_the_kernel_writes(
+    source, left, right, tokens
+):
+    text = f"{source} -> VB / {left} _ {right}\nVB -> DT / that/ANY _\nDT -> JJ / _ dog/ANY"
+    rules = RuleSet.from_text(text, TAGS)
+    assert rules.alphabet.words == ("dog", "that")
+    symbols = [tag if word == 0 else f"{('dog', 'that')[word - 1]}/{tag}" for tag, word in tokens]
+    expected = rewrite(rules, [tag for tag, _ in tokens], [word for _, word in tokens])
+    assert rules.to_transducer().transduce(symbols) == expected
+
+
+def test_words_count_in_contexts_of_any_length():
+    rules = RuleSet.from_text("NN -> VB / that/ANY JJ* _ JJ* .", TAGS)
+    assert not rules.is_sequential
+    assert rewrite(rules, ["DT", "JJ", "NN", "JJ", "."], [1, 0, 0, 0, 0])[2] == "VB"
+    assert rewrite(rules, ["DT", "JJ", "NN", "JJ", "."], [0, 0, 0, 0, 0])[2] == "NN"
+
+
+def test_quoted_tags_are_taken_as_they_stand():
+    rules = RuleSet.from_text('NN -> VB / "md*" _ ANY', TAGS)
+    assert rewrite(rules, ["md*", "NN", "."]) == ["md*", "VB", "."]
+    assert rewrite(rules, ["md*", "NN"]) == ["md*", "NN"]
+
+
+@pytest.mark.parametrize(
+    ("left", "message"),
+    [("(DT", r"a '\)' is missing"), ("DT)", r"there is a '\)' too much"), ("* DT", "wrong place")],
+)
+def test_patterns_that_are_no_patterns_are_refused(left, message):
+    with pytest.raises(InvalidData, match=message):
+        RuleSet([Rule("NN", "VB", left)], TAGS).to_transducer()
+
+
+def test_no_rules_cannot_be_compiled():
+    with pytest.raises(InvalidData, match="no rules to compile"):
+        RuleSet([], TAGS).to_transducer()

@@ -62,6 +62,7 @@ def test_symmetrising_leaves_symmetric_tensors_alone():
     np.testing.assert_allclose(once, once.transpose(2, 0, 1), atol=1e-15)
 
 
+@pytest.mark.compiled
 def test_a_large_sample_comes_close_to_the_truth():
     truth = separated_hmm(3, symbols="abcdef", seed=1)  # emissions far from each other
     train, test = (ss.sample(truth, 20_000, random_state=seed) for seed in (0, 1))

@@ -77,6 +77,7 @@ def test_dependent_inputs_defeat_the_published_estimator_only():
     assert last["independent"] > 0.2
 
 
+@pytest.mark.compiled
 def test_curves_fall_with_samples_in_the_order_of_difficulty(tmp_path):
     rows = synthetic.run(("difficulty",), runs=2, sizes=(4_000, 64_000), seed=0)
     errors = np.array([row.error for row in rows]).reshape(4, 2)

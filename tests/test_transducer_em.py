@@ -116,6 +116,7 @@ def test_the_likelihood_that_em_reports_is_the_sum_over_states():
     assert estimator.info_["log_likelihood"][0] == pytest.approx(expected)
 
 
+@pytest.mark.compiled
 def test_em_from_recovered_parameters_comes_near_the_truth():
     truth = random_parameters(2, 3, 2, 3)
     pairs = sampled_pairs(truth, n=3000)

@@ -78,18 +78,6 @@ def test_next_outputs_are_ratios_of_prefix_weights():
         ask.next_output(MODEL, np.array(X), np.array(y))
 
 
-def test_state_posteriors_are_sums_over_state_sequences():
-    y = (1, 0, 2, 2)
-    expected = np.zeros((5, 2))
-    for h in product(range(2), repeat=5):
-        weight = TRUTH.initial[h[0]]
-        for s in range(4):
-            weight *= TRUTH.emission[h[s], y[s]] * TRUTH.transition[X[s], h[s], h[s + 1]]
-        expected[np.arange(5), h] += weight
-    expected /= expected[0].sum()
-    np.testing.assert_allclose(ask.state_posteriors(TRUTH, X, y), expected, atol=1e-12)
-
-
 def test_samples_follow_the_conditional_distribution():
     source = ss.Corpus.from_sequences([X[:2]] * 4000, alphabet=MODEL.input_alphabet)
     drawn = ask.sample_outputs(MODEL, source, random_state=0)

@@ -61,3 +61,11 @@ def test_negative_weights_are_refused_with_a_remedy():
         wild.to_openfst()
     with pytest.raises(InvalidParameter, match="method='em'"):
         ss.Transliterator("joint-ngram").fit([("ab", "ab")] * 3).model_.to_openfst()
+
+
+@pytest.mark.parametrize("symbols", [["<eps>", "b"], ["", "b"], [1, "1"], [("x",), "x"]])
+def test_symbols_that_a_table_cannot_tell_apart_are_refused(symbols):
+    letters = ss.Alphabet(symbols)
+    model = ss.ParametricTransducer([1.0], [[[1.0]]] * 2, [[0.5, 0.5]], letters, ss.Alphabet("xy"))
+    with pytest.raises(InvalidModel, match="symbols must have different, non-empty names"):
+        model.to_openfst()

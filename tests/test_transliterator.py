@@ -119,6 +119,7 @@ def test_the_spectral_automaton_of_one_sequence_repeats_it():
     assert model.log_proba(units[1:4], offsets[:2])[0] < -5
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("method", "least"),
     [
@@ -134,6 +135,7 @@ def test_every_method_learns_spelling_rules(method, least):
     assert learner.score(TEST) >= least
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("method", ["combined", "em"])
 def test_a_saved_transliterator_says_the_same(tmp_path, method):
     learner = ss.Transliterator(method, n_folds=2, scorers=("reverse", "spectral", "em"))
@@ -163,6 +165,7 @@ def test_odd_pairs_are_counted_and_left_out():
     assert learner.predict(["nab"]) == ["наб"]
 
 
+@pytest.mark.compiled
 def test_odd_inputs_are_counted_and_never_fatal_unless_asked():
     learner = ss.Transliterator("joint-ngram").fit(TRAIN[:200])
     assert learner.predict(["nab", "", "nqab", "q"]) == ["наб", "", "наб", ""]
@@ -177,6 +180,7 @@ def test_odd_inputs_are_counted_and_never_fatal_unless_asked():
         learner.predict(["nqab"])
 
 
+@pytest.mark.compiled
 def test_n_best_outputs_are_distinct_and_sorted():
     learner = ss.Transliterator("combined", n_folds=2).fit(TRAIN[:200])
     for found in learner.n_best([x for x, _ in TEST[:20]], 5):
@@ -191,6 +195,7 @@ def test_symbols_may_be_anything_and_units_larger():
     assert learner.predict([["o", "p", "h"]]) == [["OW", "F"]]
 
 
+@pytest.mark.compiled
 def test_the_same_seed_gives_the_same_model():
     one, two = (ss.Transliterator(n_folds=2, random_state=3).fit(TRAIN[:150]) for _ in range(2))
     assert one.n_best(["nabax"], 4) == two.n_best(["nabax"], 4)
@@ -226,6 +231,7 @@ def test_pairs_of_which_none_can_be_aligned_are_refused():
         ss.Transliterator().fit([("", "б")])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["unit_keys", "unit_weights", "spectral:operators"])
 def test_parts_that_do_not_fit_each_other_are_refused(tmp_path, name):
     from sigmastar.models.persist import Stored, write_stored

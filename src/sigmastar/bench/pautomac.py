@@ -7,8 +7,6 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sigmastar.bench.published import PERPLEXITY, WER
+from sigmastar.bench.tables import write_csv
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
@@ -135,12 +134,8 @@ def write_results(results: Sequence[Any], path: Path) -> None:
     """Write results to a .csv or .json file."""
     rows = [asdict(result) for result in results]
     if path.suffix == ".json":
-        atomic_write(path, f"{json.dumps(rows, indent=2)}\n".encode())
+        atomic_write(path, (json.dumps(rows, indent=2) + "\n").encode())
     elif path.suffix == ".csv":
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-        atomic_write(path, text.getvalue().encode())
+        write_csv(path, rows)
     else:
         raise InvalidParameter(f"the output file must end in .csv or .json; got {path}.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["PAPER_PROBLEMS", "PERPLEXITY", "TAGS_WER", "TRUE_WER", "WER"]
+__all__ = ["PAPER_PROBLEMS", "PERPLEXITY", "TAGS_WER", "WER"]
 
 PAPER_PROBLEMS = (1, 14, 33, 45, 29, 39, 43, 46, 6, 7, 27, 42)
 
@@ -51,9 +51,6 @@ WER: Mapping[str, Mapping[int, float]] = {
     "tensor": _by_problem(86.4, 89.4, 83.6, 87.9, 88.7, 93.2, 89.3, 95.5, 59.7, 81.4, 92.1, 92.5),
     "em": _by_problem(75.7, 68.6, 74.3, 78.1, 49.2, 63.3, 77.4, 77.5, 47.4, 48.1, 83.0, 58.1),
 }
-TRUE_WER: Mapping[int, float] = _by_problem(
-    68.8, 68.4, 74.1, 78.1, 47.2, 59.3, 77.1, 77.3, 46.9, 48.3, 73.0, 56.6
-)
 # Table 4: method -> word error rate (%) on the 11 coarse tags.
 TAGS_WER: Mapping[str, float] = {
     "spectral-string": 66.6,

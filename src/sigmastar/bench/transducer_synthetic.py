@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import MissingExtra
+from sigmastar.bench import tables
+from sigmastar.bench.figures import require_matplotlib
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -25,7 +26,7 @@ from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
 from sigmastar.learn.transducer_recover import recover_parameters
 from sigmastar.learn.transducer_spectral import learn_transducer
 from sigmastar.learn.transducer_theory import learnability
-from sigmastar.models.persist import atomic_open, atomic_write
+from sigmastar.models.persist import atomic_open
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
@@ -314,23 +315,26 @@ def _dependence(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> li
 
 def write_csv(rows: Iterable[Row], path: Path) -> None:
     """Write all points, one a line."""
-    lines = ["experiment,curve,x,median_error,spread"]
-    lines += [f'{r.experiment},"{r.curve}",{r.x:g},{r.error:.6g},{r.spread:.6g}' for r in rows]
-    atomic_write(path, ("\n".join(lines) + "\n").encode())
+    points = [
+        {
+            "experiment": row.experiment,
+            "curve": row.curve,
+            "x": f"{row.x:g}",
+            "median_error": f"{row.error:.6g}",
+            "spread": f"{row.spread:.6g}",
+        }
+        for row in rows
+    ]
+    tables.write_csv(path, points)
 
 
 def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
     """Draw one figure for each experiment (extra ``plot``)."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "drawing learning curves") from None
+    figure_class = require_matplotlib()
     written = []
     for name in dict.fromkeys(row.experiment for row in rows):
-        figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+        figure = figure_class(figsize=(6, 4), layout="constrained")
+        axes = figure.subplots()
         part = [row for row in rows if row.experiment == name]
         for curve in dict.fromkeys(row.curve for row in part):
             points = [(row.x, row.error) for row in part if row.curve == curve]
@@ -345,5 +349,4 @@ def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
         written.append(directory / f"{name}.png")
         with atomic_open(written[-1]) as file:
             figure.savefig(file, dpi=120, format="png")
-        pyplot.close(figure)
     return written

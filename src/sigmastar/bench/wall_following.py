@@ -36,6 +36,9 @@ WIDTHS = {
     "cosine": [0.01, 0.05, 0.2, 0.8],
 }
 STATES = [1, 5, 10, 15, 20, 25, 31, 40]
+CENTROIDS = (20, 40, 80, 160, 320)  # figure 2, left
+RANK = 70  # figure 2, centre: how many singular values
+SIZES = (2, 5, 10, 16, 23, 31)  # figure 2, right: states
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def figure2(divisions: list[Split]) -> dict[str, list[dict[str, Any]]]:
     values: list[np.ndarray] = []
     with stage("Figure 2", len(divisions)) as progress:
         for split in divisions:
-            for n in (20, 40, 80, 160, 320):
+            for n in CENTROIDS:
                 for name, widths in (("CWFST", WIDTHS["correlation"]), ("WFST", [0.0])):
                     tagger = SpectralSequenceTagger(
                         [m for m in STATES if m <= n],
@@ -107,9 +110,9 @@ def figure2(divisions: list[Split]) -> dict[str, list[dict[str, Any]]]:
                     ).fit(*split.train, validation=split.validation)
                     left.setdefault((name, n), []).append(tagger.score(*split.test))
             features = _centroids(80, "correlation", split.seed)
-            full = SpectralSequenceTagger(70, features=features, tau=0.1).fit(*split.train)
+            full = SpectralSequenceTagger(RANK, features=features, tau=0.1).fit(*split.train)
             values.append(full.info_["singular_values"])
-            for m in (2, 5, 10, 16, 23, 31):
+            for m in SIZES:
                 spectral = SpectralSequenceTagger(
                     m, tau=WIDTHS["correlation"], ridge=[1e-5, 1e-8], features=features
                 ).fit(*split.train, validation=split.validation)

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
-from sigmastar.core.errors import MissingExtra
-from sigmastar.models.persist import atomic_open, atomic_write
+from sigmastar.bench.figures import require_matplotlib
+from sigmastar.bench.tables import write_csv
+from sigmastar.models.persist import atomic_open
 
 __all__ = ["plot_figure1", "plot_figure2", "write_csv"]
 
 
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows with a header."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    atomic_write(path, text.getvalue().encode())
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "drawing figures") from None
-    return plt
-
-
 def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:
     """Draw accuracy by states, one panel for each distance and one line for each kernel width."""
-    plt = _pyplot()
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    figure, axes = plt.subplots(1, len(metrics), figsize=(4.2 * len(metrics), 3.6), sharey=True)
+    figure = require_matplotlib()(figsize=(4.2 * len(metrics), 3.6), layout="tight")
+    axes = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
     for axis, metric in zip(axes, metrics, strict=True):
         widths = sorted({row["tau"] for row in rows if row["metric"] == metric})
         for tau in widths:
@@ -51,16 +30,14 @@ def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:
         axis.set(title=metric, xlabel="states")
         axis.legend(fontsize=7)
     axes[0].set_ylabel("accuracy, %")
-    figure.tight_layout()
     with atomic_open(path) as file:
         figure.savefig(file, dpi=120, format="png")
-    plt.close(figure)
 
 
 def plot_figure2(path: Path, panels: dict[str, list[dict[str, Any]]]) -> None:
     """Draw accuracy by centroids, the singular values of H2, and accuracy by states and method."""
-    plt = _pyplot()
-    figure, axes = plt.subplots(1, 3, figsize=(12.6, 3.6))
+    figure = require_matplotlib()(figsize=(12.6, 3.6), layout="tight")
+    axes = figure.subplots(1, 3)
     for axis, name, across in ((axes[0], "left", "n_centroids"), (axes[2], "right", "n_states")):
         rows = panels[name]
         for method in dict.fromkeys(row["method"] for row in rows):
@@ -76,7 +53,5 @@ def plot_figure2(path: Path, panels: dict[str, list[dict[str, Any]]]) -> None:
     values = panels["center"]
     axes[1].semilogy([r["rank"] for r in values], [r["singular_value"] for r in values])
     axes[1].set(xlabel="rank", ylabel="singular value of H2")
-    figure.tight_layout()
     with atomic_open(path) as file:
         figure.savefig(file, dpi=120, format="png")
-    plt.close(figure)

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.datasets import load_wikipedia_text
 from sigmastar.estimators.base import AutomatonEstimator
 from sigmastar.estimators.baum_welch import BaumWelchPFA
 from sigmastar.estimators.kneser_ney import KneserNey
@@ -37,7 +35,7 @@ from sigmastar.inference.likelihood import next_likelihoods, positions_after
 from sigmastar.learn.smoothing import background_of, spread_pfa
 from sigmastar.models.wfa import WFA
 
-__all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "load_chunks", "run_chunks"]
+__all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run_chunks"]
 
 METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
 SETS = {"small": 500, "medium": 50_000}
@@ -81,11 +79,6 @@ class ChunkResult:
     seconds: float
     seconds_per_step: float | None = None
     seed: int | None = None
-
-
-def load_chunks(n_train: int, *, data_home: Path | None = None, seed: int = 0) -> Chunks:
-    """Load the text and draw chunks from it."""
-    return draw_chunks(load_wikipedia_text(chunk=None, data_home=data_home), n_train, seed=seed)
 
 
 def draw_chunks(

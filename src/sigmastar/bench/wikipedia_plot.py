@@ -7,23 +7,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from sigmastar.bench.figures import require_matplotlib
 from sigmastar.bench.wikipedia import ChunkResult
-from sigmastar.core.errors import MissingExtra
 from sigmastar.models.persist import atomic_open
 
 __all__ = ["draw_figures", "require_matplotlib"]
 
 _LOOKS = {"spectral": "o--", "separable": "s:", "em": "^-", "em-separable": "D-"}
 _GAP = 0.01  # between labels
-
-
-def require_matplotlib() -> Any:
-    """Return matplotlib's figure class, or say how to install it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "drawing figures") from None
-    return Figure
 
 
 def draw_figures(results: Sequence[ChunkResult], path: Path) -> None:

@@ -225,7 +225,7 @@ def collect_codes(
     try:
         codes = np.fromiter(map(found.__getitem__, symbols), dtype=np.int32, count=count)
     except TypeError as error:
-        raise InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.") from None
+        raise _unhashable(error) from None
     alphabet = Alphabet.from_symbols(found)
     if unk:
         alphabet = alphabet.with_unk()

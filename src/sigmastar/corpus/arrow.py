@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, MissingExtra
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.extras import require
 from sigmastar.core.types import IndexArray, Symbol
 
 __all__ = ["flatten_arrow"]
@@ -14,10 +15,7 @@ __all__ = ["flatten_arrow"]
 
 def flatten_arrow(array: Any) -> tuple[list[Symbol] | str, IndexArray]:
     """Return the values of all lists of a column one after the other, and each list's length."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtra("pyarrow", "arrow", "reading Arrow columns") from None
+    pa = require("pyarrow", "arrow", "reading Arrow columns")
     column = array if isinstance(array, (pa.Array, pa.ChunkedArray)) else pa.array(array)
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()

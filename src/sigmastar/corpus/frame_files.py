@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter, MissingExtra, ParseError
+from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
+from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.readers.source import Source, base_name
@@ -131,13 +132,10 @@ def _read_npz(name: str) -> FrameTable:
 
 
 def _read_parquet(name: str, label: str | None, sequence: str | None) -> FrameTable:
+    pa = require("pyarrow", "arrow", "reading Parquet files")
+    parquet = require("pyarrow.parquet", "arrow", "reading Parquet files")
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("pyarrow", "arrow", "reading Parquet files") from None
-    try:
-        table = pq.read_table(name)
+        table = parquet.read_table(name)
     except pa.ArrowInvalid as error:
         raise InvalidData(f"{name}: not a readable Parquet file ({error}).") from None
     columns = list(table.column_names)
@@ -147,7 +145,7 @@ def _read_parquet(name: str, label: str | None, sequence: str | None) -> FrameTa
     ]
     label_at, sequence_at = _roles(name, columns, numeric, label, sequence)
     values = [table.column(i).to_pylist() for i in range(len(columns))]
-    return _assemble(name, values, numeric, label_at, sequence_at, None)
+    return _assemble(name, values, label_at, sequence_at, None)
 
 
 def _read_csv(name: str, label: str | None, sequence: str | None) -> FrameTable:
@@ -175,7 +173,7 @@ def _read_csv(name: str, label: str | None, sequence: str | None) -> FrameTable:
     numeric = [_is_number(cell) for cell in rows[0]]
     label_at, sequence_at = _roles(name, columns, numeric, label, sequence)
     values = [[row[i] for row in rows] for i in range(width)]
-    return _assemble(name, values, numeric, label_at, sequence_at, breaks)
+    return _assemble(name, values, label_at, sequence_at, breaks)
 
 
 def _cells(source: Source) -> Iterator[tuple[int, list[str]]]:
@@ -234,7 +232,6 @@ def _find(name: str, columns: list[str], wanted: str | None, usual: str) -> int 
 def _assemble(
     name: str,
     values: list[list[Any]],
-    numeric: list[bool],
     label_at: int | None,
     sequence_at: int | None,
     breaks: list[int] | None,

@@ -13,7 +13,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 
-__all__ = ["as_frames", "as_label_list", "as_matrix", "encode_labels", "split_rows"]
+__all__ = ["as_frames", "as_label_list", "as_matrix", "check_width", "encode_labels", "split_rows"]
 
 
 def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, IndexArray]:
@@ -53,6 +53,14 @@ def as_frames(X: Any, lengths: ArrayLike | None = None) -> tuple[FloatArray, Ind
             raise InvalidData(f"sequence {i} of X must hold at least one frame; it is empty.")
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     return np.ascontiguousarray(np.concatenate(parts)), offsets
+
+
+def check_width(frames: FloatArray, n_inputs: int) -> None:
+    """Raise :class:`InvalidData` unless frames have as many values as those learned from."""
+    if frames.shape[1] != n_inputs:
+        raise InvalidData(
+            f"frames must have {n_inputs} values each, as in training; got {frames.shape[1]}."
+        )
 
 
 def as_matrix(values: Any, name: str) -> FloatArray:

@@ -20,7 +20,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sigmastar.core.errors import DataNotFound, InvalidParameter, MissingExtra
+from sigmastar.core.errors import DataNotFound, InvalidParameter
+from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
 from sigmastar.models.persist import atomic_write
 
@@ -158,10 +159,7 @@ def _download(file: DataFile, directory: Path, places: Sequence[Path]) -> Path:
 
 def _fetch(source: str, remedy: str) -> bytes:
     """Return the bytes of one public file."""
-    try:
-        import pooch
-    except ImportError:
-        raise MissingExtra("pooch", "data", "downloading a data set") from None
+    pooch = require("pooch", "data", "downloading a data set")
     url = f"{os.environ.get('SIGMASTAR_MIRROR', _GITHUB).rstrip('/')}/{source}"
     with tempfile.TemporaryDirectory(prefix="sigmastar-") as directory:
         part = Path(directory) / "part"

@@ -26,7 +26,19 @@ from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.models.hmm import HMM
 from sigmastar.models.wfa import WFA
 
-__all__ = ["AutomatonEstimator", "ModelEstimator", "RuledEstimator"]
+__all__ = ["AutomatonEstimator", "ModelEstimator", "RuledEstimator", "corpus_to_learn"]
+
+
+def corpus_to_learn(
+    X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None, unknown: Unknown
+) -> Corpus:
+    """Encode sequences to learn from; under ``unknown="unk"`` the alphabet has a symbol for it."""
+    corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=unknown)
+    if unknown == "unk" and corpus.alphabet.unk is None:
+        corpus = corpus.recode(corpus.alphabet.with_unk())
+    if len(corpus) == 0:
+        raise InvalidData("X must hold at least one sequence; it is empty.")
+    return corpus
 
 
 class RuledEstimator(BaseEstimator):
@@ -90,11 +102,7 @@ class AutomatonEstimator(ModelEstimator):
         """
         self._check_parameters()
         check_all(self.get_params(deep=False), self._corpus_rules)
-        corpus = as_corpus(X, lengths=lengths, alphabet=self.alphabet, unknown=self.unknown)
-        if self.unknown == "unk" and corpus.alphabet.unk is None:
-            corpus = corpus.recode(corpus.alphabet.with_unk())
-        if len(corpus) == 0:
-            raise InvalidData("X must hold at least one sequence; it is empty.")
+        corpus = corpus_to_learn(X, lengths, self.alphabet, self.unknown)
         learned = self._learn(corpus)
         self.model_ = learned.model
         self.info_ = learned.info

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any, ClassVar, Self
@@ -99,8 +100,9 @@ class _BaumWelch(AutomatonEstimator):
         self.alphabet = alphabet
         self.unknown = unknown
 
+    @abstractmethod
     def _family(self) -> Family:
-        raise TypeError("the subclass names its family")
+        """Name the family of machines to learn."""
 
     def fit(
         self,

@@ -19,7 +19,7 @@ from sigmastar.estimators.continuous_base import (
     Labelled,
     candidates,
 )
-from sigmastar.estimators.continuous_extract import Extractor, fit_extractor
+from sigmastar.estimators.continuous_extract import Extractor
 from sigmastar.estimators.continuous_features import CentroidFeatures
 from sigmastar.inference.continuous import smooth_labels
 from sigmastar.inference.continuous_tag import label_probabilities
@@ -182,11 +182,11 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
                     part, held = self._split(data)
                 else:
                     part, held = data, self._labelled(*validation)
-                extractor = self._extractor(part)
+                extractor = self._fit_extractor(part, self.window)
                 chosen, table = self._choose(grid, extractor, part, held, more)
                 if part is not data:
                     extractor = None
-            extractor = (extractor or self._extractor(data)).with_settings(
+            extractor = (extractor or self._fit_extractor(data, self.window)).with_settings(
                 chosen["tau"], chosen["sharpness"]
             )
             features = extractor.training_features()
@@ -217,18 +217,6 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
         joined = join_past(data.frames, data.offsets, self.window)
         sample = joined[:: max(1, len(joined) // 300)]
         return float(distances(sample, sample, features.metric).mean()) or 1.0
-
-    def _extractor(self, data: Labelled) -> Extractor:
-        return fit_extractor(
-            self._feature_estimator(),
-            data.frames,
-            data.offsets,
-            data.codes,
-            n_labels=len(self.labels_),
-            window=self.window,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        )
 
     def _learn(
         self,

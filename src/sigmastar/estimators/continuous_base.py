@@ -22,7 +22,7 @@ from sigmastar.corpus.frames import (
     split_rows,
 )
 from sigmastar.estimators.base import ModelEstimator
-from sigmastar.estimators.continuous_extract import Extractor
+from sigmastar.estimators.continuous_extract import Extractor, fit_extractor
 from sigmastar.estimators.continuous_features import CentroidFeatures
 from sigmastar.inference.continuous_search import best_labels
 from sigmastar.inference.continuous_stream import TagStream
@@ -113,6 +113,19 @@ class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignor
         self.classes_ = np.array(self.labels_.symbols)
         self.n_features_in_ = frames.shape[1]
         return Labelled(frames, offsets, encode_labels(flat, self.labels_))
+
+    def _fit_extractor(self, data: Labelled, window: int) -> Extractor:
+        """Fit the features on frames joined with their past, ``window`` frames in all."""
+        return fit_extractor(
+            self._feature_estimator(),
+            data.frames,
+            data.offsets,
+            data.codes,
+            n_labels=len(self.labels_),
+            window=window,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+        )
 
     def _labelled(self, X: Any, y: Any, lengths: ArrayLike | None = None) -> Labelled:
         frames, offsets = as_frames(X, lengths)

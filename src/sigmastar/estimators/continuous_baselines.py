@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, Rule
 from sigmastar.estimators.continuous_base import ContinuousTaggerEstimator
-from sigmastar.estimators.continuous_extract import fit_extractor
 from sigmastar.estimators.continuous_features import CentroidFeatures
 from sigmastar.learn.continuous import solve_gram
 from sigmastar.learn.continuous_gibbs import learn_gibbs_tagger
@@ -59,16 +58,7 @@ class FramewiseTagger(ContinuousTaggerEstimator):
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""
         data = self._prepare(X, y, lengths)
-        extractor = fit_extractor(
-            self._feature_estimator(),
-            data.frames,
-            data.offsets,
-            data.codes,
-            n_labels=len(self.labels_),
-            window=self.window,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        )
+        extractor = self._fit_extractor(data, self.window)
         features = extractor.training_features()
         n_labels = len(self.labels_)
         if extractor.partition:
@@ -139,16 +129,7 @@ class GibbsSequenceTagger(ContinuousTaggerEstimator):
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""
         data = self._prepare(X, y, lengths)
-        extractor = fit_extractor(
-            self._feature_estimator(),
-            data.frames,
-            data.offsets,
-            data.codes,
-            n_labels=len(self.labels_),
-            window=1,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        ).with_settings(0.0, None)
+        extractor = self._fit_extractor(data, 1).with_settings(0.0, None)
         hard = extractor.training_features()
         learned = learn_gibbs_tagger(
             hard.argmax(axis=1),

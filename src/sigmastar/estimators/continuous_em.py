@@ -15,7 +15,6 @@ from sigmastar.estimators.continuous_base import (
     ContinuousTaggerEstimator,
     Labelled,
 )
-from sigmastar.estimators.continuous_extract import fit_extractor
 from sigmastar.inference.continuous_tag import label_probabilities
 from sigmastar.learn.continuous import learn_continuous_tagger
 from sigmastar.learn.continuous_em import em_steps, project_tagger, random_tagger
@@ -113,16 +112,7 @@ class EMSequenceTagger(ContinuousTaggerEstimator):
             held = self._labelled(*validation)
         elif self.validation_fraction is not None:
             data, held = self._split(data)
-        extractor = fit_extractor(
-            self._feature_estimator(),
-            data.frames,
-            data.offsets,
-            data.codes,
-            n_labels=len(self.labels_),
-            window=self.window,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-        ).with_settings(None, self.sharpness)
+        extractor = self._fit_extractor(data, self.window).with_settings(None, self.sharpness)
         frames = self._pack(extractor.training_features(), data)
         checked = None if held is None else (extractor(held.frames, held.offsets), held)
         runs = []

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import as_generator
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.frames import check_width
 from sigmastar.estimators.continuous_features import CentroidFeatures, is_partition
 from sigmastar.estimators.continuous_stages import to_stages
 from sigmastar.models.continuous_features import FeatureMap, join_past
@@ -61,11 +62,7 @@ class Extractor:
 
     def __call__(self, frames: FloatArray, offsets: IndexArray) -> FloatArray:
         """Give the features of other frames."""
-        if frames.shape[1] != self.n_inputs:
-            raise InvalidData(
-                f"frames must have {self.n_inputs} values each, as in training; "
-                f"got {frames.shape[1]}."
-            )
+        check_width(frames, self.n_inputs)
         return self.apply_joined(join_past(frames, offsets, self.window))
 
     def apply_joined(self, joined: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, Real, Rule
 from sigmastar.core.types import FloatArray
-from sigmastar.corpus.frames import as_matrix
+from sigmastar.corpus.frames import as_matrix, check_width
 from sigmastar.estimators.base import RuledEstimator
 from sigmastar.models.continuous_stages import METRICS, Centroids, on_sphere
 
@@ -109,11 +109,7 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         """Give the features of frames (rows)."""
         frames = as_matrix(X, "X")
         stage = self.stage()
-        if frames.shape[1] != stage.n_inputs:
-            raise InvalidData(
-                f"frames must have {stage.n_inputs} values each, as in training; "
-                f"got {frames.shape[1]}."
-            )
+        check_width(frames, stage.n_inputs)
         return stage.apply(frames)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

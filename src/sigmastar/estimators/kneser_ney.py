@@ -25,7 +25,7 @@ from sigmastar.core.rules import (
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.estimators.base import ModelEstimator
+from sigmastar.estimators.base import ModelEstimator, corpus_to_learn
 from sigmastar.inference.likelihood import positions_after
 from sigmastar.inference.nextsymbol import END
 from sigmastar.learn.kneser_ney import learn_kneser_ney
@@ -100,10 +100,8 @@ class KneserNey(ModelEstimator):
             If given, X is one flat run of symbols, cut into pieces of these lengths.
         """
         check_all(self.get_params(deep=False), self._rules)
-        corpus = as_corpus(X, lengths=lengths, alphabet=self.alphabet, unknown=self.unknown)
-        if self.unknown == "unk" and corpus.alphabet.unk is None:
-            corpus = corpus.recode(corpus.alphabet.with_unk())
-        if len(corpus) == 0 or len(corpus.alphabet) == 0:
+        corpus = corpus_to_learn(X, lengths, self.alphabet, self.unknown)
+        if len(corpus.alphabet) == 0:
             raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
         learned = learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))
         self.model_ = learned.model

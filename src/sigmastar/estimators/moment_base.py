@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Real, Rule, check_all
 from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.estimators.base import AutomatonEstimator
+from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.estimators.base import AutomatonEstimator, corpus_to_learn
 from sigmastar.inference.scoring import string_weights
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.counts import Statistic
@@ -67,10 +66,7 @@ class MomentEstimator(AutomatonEstimator):
         self._check_parameters()
         check_all(self.get_params(deep=False), self._corpus_rules)
         coding = self.alphabet if alphabet is None else alphabet
-        corpus = as_corpus(X, lengths=lengths, alphabet=coding, unknown=self.unknown)
-        if len(corpus) == 0:
-            raise InvalidData("X must hold at least one sequence; it is empty.")
-        return corpus
+        return corpus_to_learn(X, lengths, coding, self.unknown)
 
 
 def diagnosed(learned: Learned[WFA], corpus: Corpus) -> Learned[WFA]:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel, MissingExtra
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.extras import require
 from sigmastar.fst.sequential import SequentialTransducer, Strings
 
 __all__ = ["NotSequential", "from_openfst", "load_pynini", "to_openfst"]
@@ -28,11 +29,7 @@ class NotSequential(InvalidModel):
 
 def load_pynini() -> Any:
     """Import Pynini, or say how to get it."""
-    try:
-        import pynini
-    except ImportError:
-        raise MissingExtra("pynini", "fst", "the calculus of transducers") from None
-    return pynini
+    return require("pynini", "fst", "the calculus of transducers")
 
 
 def symbol_table(symbols: Sequence[str]) -> Any:

@@ -42,10 +42,6 @@ class TagAlphabet:
         """All symbols by name."""
         return [*self.tags, *(f"{word}/{tag}" for word in self.words for tag in self.tags)]
 
-    def is_tag(self, text: str) -> bool:
-        """Tell whether a text is a tag."""
-        return text in self._tag
-
     def codes(self, text: str) -> list[int]:
         """Return the symbols that ``TAG``, ``ANY``, ``word/TAG`` or ``word/ANY`` stands for."""
         n = len(self.tags)

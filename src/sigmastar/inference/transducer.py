@@ -18,7 +18,6 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.transducer import chain_scores, signed_scores
 from sigmastar.kernels.vector_beam import vector_beam
 from sigmastar.models.transducer import Transducer
-from sigmastar.models.transducer_parametric import ParametricTransducer
 
 __all__ = [
     "beam_outputs",
@@ -26,7 +25,6 @@ __all__ = [
     "marginals",
     "next_output",
     "sample_outputs",
-    "state_posteriors",
     "weights",
 ]
 
@@ -148,28 +146,6 @@ def marginals(model: Transducer, source: SymbolArray) -> FloatArray:
     result = np.maximum(result, 0.0)
     totals = result.sum(axis=1, keepdims=True)
     return np.where(totals > 0, result / np.where(totals > 0, totals, 1.0), 1.0 / model.n_outputs)
-
-
-def state_posteriors(
-    model: ParametricTransducer, source: SymbolArray, target: SymbolArray
-) -> FloatArray:
-    """Return P(h_t = i | x, y) for positions 1 … t + 1 (the last: the state arrived at)."""
-    n, m = len(source), model.n_states
-    ahead = np.ones((n + 1, m))
-    for t in range(n - 1, -1, -1):
-        vector = model.emission[:, target[t]] * (model.transition[source[t]] @ ahead[t + 1])
-        ahead[t] = vector / (vector.max() or 1.0)
-    state = model.initial
-    result = np.zeros((n + 1, m))
-    for t in range(n + 1):
-        joint = state * ahead[t]
-        if not joint.sum() > 0:
-            raise InvalidData(f"the model gives the pair no probability (at position {t}).")
-        result[t] = joint / joint.sum()
-        if t < n:
-            state = (state * model.emission[:, target[t]]) @ model.transition[source[t]]
-            state = state / (state.sum() or 1.0)
-    return result
 
 
 def sample_outputs(

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel
+from sigmastar.core.errors import FileFormatError, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.frames import check_width
 from sigmastar.models.continuous_forest import Forest
 from sigmastar.models.continuous_stages import Affine, Centroids, Sharpen, Softmax, Stage
 
@@ -79,11 +80,7 @@ class FeatureMap:
 
     def __call__(self, frames: FloatArray, offsets: IndexArray) -> FloatArray:
         """Map the frames of sequences (rows; sequence i is offsets[i] to offsets[i + 1])."""
-        if frames.shape[1] != self.n_inputs:
-            raise InvalidData(
-                f"frames must have {self.n_inputs} values each, as in training; "
-                f"got {frames.shape[1]}."
-            )
+        check_width(frames, self.n_inputs)
         return self.apply_joined(join_past(frames, offsets, self.window))
 
     def apply_joined(self, joined: FloatArray) -> FloatArray:

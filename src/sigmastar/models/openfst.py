@@ -6,7 +6,8 @@ import math
 import struct
 from typing import Any, NamedTuple
 
-from sigmastar.core.errors import InvalidModel, MissingExtra
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.extras import require
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.formats.arcs import EPSILON, Arc, Machine, from_machine, to_machine
@@ -32,7 +33,7 @@ def to_openfst(model: WFA | HMM) -> Any:
     pynini.Fst
         With arc type ``log64``; needs the extra ``fst``.
     """
-    pynini = _pynini("writing an OpenFst machine")
+    pynini = require("pynini", "fst", "writing an OpenFst machine")
     machine = to_machine(model)
     table = pynini.SymbolTable()
     table.add_symbol("<eps>", 0)
@@ -67,7 +68,7 @@ def from_openfst(fst: Any) -> WFA:
         A PFA if the weights are probabilities. Symbols come from the input symbol table, or are
         the labels themselves; they are integers if all of them look like integers.
     """
-    _pynini("reading an OpenFst machine")
+    require("pynini", "fst", "reading an OpenFst machine")
     if fst.arc_type() not in _SEMIRINGS:
         raise InvalidModel(
             f"the machine must have one of the arc types {', '.join(_SEMIRINGS)}; "
@@ -154,11 +155,3 @@ def _names(symbols: tuple[Symbol, ...]) -> list[str]:
             "Recode the model."
         )
     return names
-
-
-def _pynini(purpose: str) -> Any:
-    try:
-        import pynini
-    except ImportError:
-        raise MissingExtra("pynini", "fst", purpose) from None
-    return pynini

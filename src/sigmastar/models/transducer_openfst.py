@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel, MissingExtra
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.extras import require
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.transducer import Transducer
 
@@ -22,7 +23,7 @@ EPSILON = "<eps>"
 
 def transducer_to_openfst(model: Transducer) -> Any:
     """Return a ``pynini.Fst`` (log arcs) with symbol tables attached."""
-    pynini = _library()
+    pynini = require("pynini", "fst", "export to OpenFst")
     smallest = min(float(model.operators.min(initial=0.0)), float(model.initial.min()))
     if smallest < 0 or (model.final < 0).any():
         raise InvalidModel(
@@ -56,14 +57,6 @@ def transducer_to_openfst(model: Transducer) -> Any:
     return fst
 
 
-def _library() -> Any:
-    try:
-        import pynini
-    except ImportError:
-        raise MissingExtra("pynini", "fst", "export to OpenFst") from None
-    return pynini
-
-
 def _chain(
     pynini: Any,
     fst: Any,
@@ -88,9 +81,16 @@ def _table(pynini: Any, alphabet: Alphabet) -> tuple[Any, list[list[int]]]:
     table = pynini.SymbolTable()
     table.add_symbol(EPSILON, 0)
     labels: list[list[int]] = []
+    named: dict[str, Any] = {EPSILON: None, "": None}
     chunks = len(alphabet) > 0 and all(isinstance(symbol, tuple) for symbol in alphabet.symbols)
     for symbol in alphabet.symbols:
         parts: tuple[Any, ...] = symbol if chunks else (symbol,)  # type: ignore[assignment]
+        for part in parts:
+            if named.setdefault(_name(part), (part,)) != (part,):
+                raise InvalidModel(
+                    f"symbols must have different, non-empty names other than {EPSILON!r} in a "
+                    f"symbol table; {part!r} has not. Rename it."
+                )
         labels.append([int(table.add_symbol(_name(part))) for part in parts])
     return table, labels
 

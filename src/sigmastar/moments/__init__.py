@@ -2,6 +2,7 @@
 
 from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
 from sigmastar.moments.counts import NgramCounts, count_ngrams
+from sigmastar.moments.distributed import collect_alphabet, count_bag
 from sigmastar.moments.exact import exact_moments
 from sigmastar.moments.hankel import HankelMoments, hankel_moments
 from sigmastar.moments.pairs import PairMoments, exact_pairs, pair_moments
@@ -14,6 +15,8 @@ __all__ = [
     "NgramCounts",
     "PairMoments",
     "all_basis",
+    "collect_alphabet",
+    "count_bag",
     "count_ngrams",
     "exact_moments",
     "exact_pairs",

@@ -91,11 +91,6 @@ class NgramCounts:
         """How many bits of a code one symbol takes."""
         return field_width(self.n_symbols)
 
-    @property
-    def n_positions(self) -> int:
-        """How many positions were counted, the end of each sequence included."""
-        return int(self.window_counts.sum())
-
     def add(self, corpus: Corpus) -> NgramCounts:
         """Return these counts and those of more sequences."""
         if len(corpus.alphabet) != self.n_symbols:

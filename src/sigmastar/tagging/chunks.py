@@ -54,7 +54,7 @@ def phrase_transducer(
         The most states to make.
     """
     if pattern == NOUN_PHRASE:
-        pattern = _restricted(pattern, tags)
+        pattern = _noun_phrase(tags)
     acceptor = parse_pattern(pattern, TagAlphabet(tags)).rmepsilon()
     import pynini
 
@@ -139,8 +139,8 @@ def phrase_transducer(
     ).minimized()
 
 
-def _restricted(pattern: str, tags: Sequence[str]) -> str:
-    """Leave out of the default pattern what the tag set does not have."""
+def _noun_phrase(tags: Sequence[str]) -> str:
+    """Write the default pattern, without what the tag set does not have."""
     known = set(tags)
     groups = []
     for group in (

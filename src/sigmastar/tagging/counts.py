@@ -53,16 +53,6 @@ class Lexicon:
         total = np.concatenate(([0], np.cumsum(self.counts)))
         return total[self.offsets[1:]] - total[self.offsets[:-1]]
 
-    def tags_of(self, word: str) -> dict[str, int]:
-        """Return the tags of a word with their counts (empty if the word is unknown)."""
-        try:
-            where = self.words.index(word)
-        except ValueError:
-            return {}
-        part = slice(self.offsets[where], self.offsets[where + 1])
-        pairs = zip(self.word_tags[part].tolist(), self.counts[part].tolist(), strict=True)
-        return {self.tags[tag]: count for tag, count in pairs}
-
 
 @dataclass(frozen=True, eq=False)
 class TagCounts:

@@ -60,7 +60,7 @@ def tag_file(
     """
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
-    n_sentences = n_words = 0
+    n_sentences = n_words = n_lines = 0
     names = join_words(tags)
     longest = int(np.diff(names[1]).max())
     with stage("tagging", None) as progress:
@@ -68,13 +68,14 @@ def tag_file(
             data = np.frombuffer(block, np.uint8)
             lines = None
             if input_format == "conllu":
-                lines = _conllu_words(block, getattr(source, "name", "input"))
+                lines = _conllu_words(block, getattr(source, "name", "input"), n_lines)
+                n_lines += len(lines[2]) - 1
                 data = np.frombuffer(b"\n".join(lines[0]) + b"\n", np.uint8)
             begins, ends, starts = cut(data, input_format != "lines")
             codes = vocabulary.classes_of_bytes(data, begins, ends, starts)
             found = tag_classes(codes, starts)
             if output_format == "conllu":
-                target.write(_conllu(block, lines, data, begins, ends, starts, found, tags))
+                target.write(_conllu(lines, data, begins, ends, starts, found, tags))
             else:
                 room = len(data) + len(begins) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
@@ -115,7 +116,9 @@ def cut(data: Bytes, one_token_a_line: bool) -> tuple[IndexArray, IndexArray, In
     return begins[:n_tokens], ends[:n_tokens], starts[: n_sentences + 1]
 
 
-def _conllu_words(block: bytes, path: str) -> tuple[list[bytes], list[int], list[bytes]]:
+def _conllu_words(
+    block: bytes, path: str, n_before: int
+) -> tuple[list[bytes], list[int], list[bytes]]:
     """Return the words of CoNLL-U lines (b"" between sentences), their lines, and all lines."""
     lines = block.split(b"\n")
     words: list[bytes] = []
@@ -129,14 +132,15 @@ def _conllu_words(block: bytes, path: str) -> tuple[list[bytes], list[int], list
             continue
         if len(columns) != 10:
             found = f"{len(columns)} in {line[:60].decode('utf-8', 'replace')!r}"
-            raise ParseError(path, place + 1, "10 tab-separated columns", found)
+            raise ParseError(path, n_before + place + 1, "10 tab-separated columns", found)
+        if not columns[1].strip():
+            raise ParseError(path, n_before + place + 1, "a word form", repr(columns[1].decode()))
         words.append(columns[1])
         places.append(place)
     return words, places, lines
 
 
 def _conllu(
-    block: bytes,
     lines: tuple[list[bytes], list[int], list[bytes]] | None,
     data: Bytes,
     begins: IndexArray,

@@ -103,7 +103,8 @@ class Vocabulary:
             return numbers
         words = list(compress(chain.from_iterable(sentences), (numbers < 0).tolist()))
         new = list(dict.fromkeys(words))
-        if len(self._more) + len(new) > _MOST_REMEMBERED:
+        full = len(self._more) + len(new) > _MOST_REMEMBERED
+        if full:
             self._codes = {form: number for number, form in enumerate(self.forms)}
             self._more = []
             new = [w for w in dict.fromkeys(chain.from_iterable(sentences)) if w not in self._codes]
@@ -112,7 +113,7 @@ class Vocabulary:
         count = len(self.forms) + len(self._more)
         self._more.extend(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
         self._codes.update(zip(new, range(count, count + len(new)), strict=True))
-        if count == len(self.forms) and len(new) > len(words):  # the memory was emptied
+        if full:  # words remembered before have other numbers now
             return self._numbers(sentences, total)
         numbers[missing] = np.fromiter(map(self._codes.__getitem__, words), np.int32, len(words))
         return numbers
