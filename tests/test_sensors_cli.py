@@ -135,9 +135,12 @@ def test_unknown_columns_and_endings_are_explained(folder, tmp_path):
         ss.read_frames(tmp_path / "walk.xls")
 
 
-def test_show_says_that_a_tagger_is_no_automaton(folder):
-    done = RUNNER.invoke(app, ["show", str(folder / "walk.sigma")])
-    assert "got a ContinuousTagger" in str(done.exception)
+def test_show_tells_the_facts_of_a_tagger(folder):
+    done = RUNNER.invoke(app, ["show", str(folder / "walk.sigma"), "--json"])
+    facts = json.loads(done.stdout)
+    model = ss.load(folder / "walk.sigma")
+    assert facts["kind"] == "ContinuousTagger"
+    assert (facts["states"], facts["inputs"]) == (model.n_states, model.n_inputs)
 
 
 def test_unlabelled_frames_are_read_beside_the_labelled_ones(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sigmastar.core.errors import MissingExtra
+from sigmastar.core.extras import require
 
 __all__ = ["ACCENT", "NEGATIVE", "fresh_axes", "weights_colours"]
 
@@ -13,10 +13,7 @@ ACCENT, NEGATIVE = "#4353d6", "#d9622b"
 
 def fresh_axes(ax: Any, size: tuple[float, float] = (5.0, 3.6)) -> Any:
     """Return the axes given, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "plotting") from None
+    plt = require("matplotlib.pyplot", "plot", "plotting")
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
