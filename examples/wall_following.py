@@ -4,7 +4,7 @@ A SCITOS G5 robot with a ring of 24 ultrasound sensors follows a wall; each read
 the movement taken (UCI data set 194). We learn a tagger from two thirds of the stretches of four
 seconds, see how surely it labels the others, and run it one frame at a time as the robot would.
 
-Run: python docs/gallery/wall_following.py [--plot walk.png]
+Run: python examples/wall_following.py [--plot walk.png]
 Without the data set and without a network, a walk is made up.
 """
 
