@@ -24,15 +24,17 @@ def _plain(text: str) -> str:
 
 
 def _body(help_text: str) -> Iterator[str]:
-    """Give the paragraphs of a help text; indented lines are code."""
+    """Give the paragraphs of a help text; what follows "Examples", or is indented, is code."""
     for paragraph in re.split(r"\n\s*\n", _plain(help_text).strip()):
         lines = paragraph.splitlines()
-        if all(line.startswith("  ") for line in lines):
-            yield "```bash\n" + "\n".join(line.strip() for line in lines) + "\n```"
-        elif paragraph.strip() in ("Example", "Examples"):
-            yield f"**{paragraph.strip()}**"
+        if lines[0].strip() in ("Example", "Examples"):
+            yield f"**{lines.pop(0).strip()}**"
+            code = True
         else:
-            yield " ".join(line.strip() for line in lines)
+            code = lines[0].startswith("  ")
+        text = [line.strip() for line in lines]
+        if text:
+            yield "\n".join(["```bash", *text, "```"]) if code else " ".join(text)
 
 
 def _cell(text: str) -> str:
