@@ -32,13 +32,12 @@ docs: $(DOCS_STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-# Compiled kernels are invisible to coverage: a second run has them as plain Python, too slow for the
-# examples of the documentation.
+# Compiled kernels are invisible to coverage: a second run has them as plain Python.
 coverage: $(STAMP)
 	$(BIN)/coverage erase
 	COVERAGE_FILE=.coverage.compiled $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
 	COVERAGE_FILE=.coverage.plain NUMBA_DISABLE_JIT=1 \
-		$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report= --ignore=tests/test_docs.py
+		$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
 	$(BIN)/coverage combine
 	$(BIN)/coverage report --skip-covered --fail-under=90
 

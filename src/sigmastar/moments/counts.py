@@ -232,8 +232,8 @@ def count_ngrams(corpus: Corpus, depth: int) -> NgramCounts:
     --------
     >>> import sigmastar as ss
     >>> counts = count_ngrams(ss.Corpus.from_sequences(["ab", "abb"]), 2)
-    >>> counts.n_sequences, counts.n_positions
-    (2, 7)
+    >>> counts.n_sequences, counts.depth
+    (2, 2)
     """
     return NgramCounts.zero(len(corpus.alphabet), depth).add(corpus)
 

@@ -40,8 +40,9 @@ class Lexicon:
     --------
     >>> import sigmastar as ss
     >>> corpus = ss.PairCorpus.from_pairs([(["the", "walk"], ["DT", "NN"]), (["walk"], ["VB"])])
-    >>> ss.Lexicon.from_tagged(corpus).tags_of("walk")
-    {'NN': 1, 'VB': 1}
+    >>> lexicon = ss.Lexicon.from_tagged(corpus)
+    >>> dict(zip(lexicon.words, lexicon.word_counts.tolist()))
+    {'the': 1, 'walk': 2}
     """
 
     words: tuple[str, ...]
