@@ -1,11 +1,12 @@
-# A fresh machine needs Python >= 3.11 (with venv) and make: `make demo`, `make test`.
+# A fresh machine needs Python >= 3.11 (with venv) and make: `make demo`, `make test`, `make docs`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # One installation stamp: reinstall only when the project's metadata changes.
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 
-.PHONY: demo test lint unit coverage format bench clean
+.PHONY: demo test lint unit docs coverage format bench clean
 
 demo: $(STAMP)
 	$(BIN)/sigmastar demo
@@ -24,7 +25,12 @@ unit: $(STAMP)
 		0) what=tests ;; \
 		3) what="tests --ignore=tests/browser" ;; \
 		*) exit 1 ;; \
-	esac; $(BIN)/python -m pytest -n 2 --dist loadfile $$what
+	esac; $(BIN)/python -m pytest -n 2 --dist worksteal $$what
+
+# Builds site/, which works without a network and from the disk; any warning is an error.
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 # Compiled kernels are invisible to coverage: a second run has them as plain Python.
 coverage: $(STAMP)
@@ -51,5 +57,10 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
 
+# The tests need none of this.
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $(DOCS_STAMP)
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage* build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage* build dist site

@@ -1,8 +1,6 @@
 """Each part of the demonstration learns something, and the command line tells all of it."""
 
-import doctest
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,13 +73,6 @@ def test_sequences_tell_more_than_steps(results):
     assert results.sensors.confusion.accuracy == pytest.approx(both.accuracy)
     table = results.sensors.table
     assert len(table.frames) == len(table.labels) == table.offsets[-1]
-
-
-def test_the_example_of_the_page_runs():
-    page = Path(__file__).parent.parent / "docs" / "demo.md"
-    found = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    assert found.failed == 0
-    assert found.attempted > 0
 
 
 def test_saved_models_can_be_loaded(results, tmp_path):

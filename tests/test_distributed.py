@@ -1,8 +1,5 @@
 """Counting on Dask: partitions, workers and schedulers leave no trace in the result."""
 
-import doctest
-from pathlib import Path
-
 import dask
 import dask.bag
 import numpy as np
@@ -82,11 +79,3 @@ def test_what_is_no_bag_of_sequences_is_refused():
         collect_alphabet(dask.bag.from_sequence([1, 2]))
     with pytest.raises(InvalidParameter, match="max_length must be at most"):
         count_bag(empty, MomentPlan(max_length=40), Alphabet("ab"))
-
-
-def test_examples_of_the_page(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parent.parent / "docs" / "howto" / "cluster.md"
-    found = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    assert found.attempted >= 5
-    assert found.failed == 0

@@ -1,9 +1,6 @@
 """The commands around transducers, their benchmarks, and the examples of their documentation."""
 
-import doctest
 import json
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +10,6 @@ from sigmastar.bench import transducer_synthetic as synthetic
 from sigmastar.cli.main import app
 
 PAIRS = [("max", "макс"), ("anna", "анна"), ("axa", "акса"), ("nana", "нана"), ("man", "ман")] * 6
-DOCS = Path(__file__).parent.parent / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +81,3 @@ def test_curves_fall_with_samples_in_the_order_of_difficulty(tmp_path):
     assert (np.diff(errors[:, 1]) > 0).all()
     synthetic.write_csv(rows, tmp_path / "curves.csv")
     assert len((tmp_path / "curves.csv").read_text().splitlines()) == 9
-
-
-def test_examples_of_the_page_and_of_the_modules_run():
-    page = doctest.testfile(str(DOCS / "transducers.md"), module_relative=False, encoding="utf-8")
-    assert page.attempted > 10
-    assert page.failed == 0
-    for name in ("models.transducer", "estimators.transducer", "estimators.transliterator"):
-        found = doctest.testmod(import_module(f"sigmastar.{name}"))
-        assert found.attempted > 0
-        assert found.failed == 0

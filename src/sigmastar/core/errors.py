@@ -1,7 +1,5 @@
 """The exceptions of sigmastar, drawn once.
 
-::
-
     SigmastarError
     ├── InvalidParameter   an argument breaks its rule            (also ValueError)
     ├── InvalidModel       weights break the rules of their kind  (also ValueError)

@@ -47,7 +47,15 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Splits(Generic[CorpusT]):
-    """The parts of a data set; ``None`` where its makers give no such part."""
+    """The parts of a data set; ``None`` where its makers give no such part.
+
+    Attributes
+    ----------
+    train, dev, test : Corpus or PairCorpus, or None
+        The parts.
+    name : str
+        The data set.
+    """
 
     train: CorpusT | None
     dev: CorpusT | None
@@ -57,7 +65,15 @@ class Splits(Generic[CorpusT]):
 
 @dataclass(frozen=True)
 class Document:
-    """A document of a tagged corpus: its sentences are ``first`` to ``first + n_sentences - 1``."""
+    """A document of a tagged corpus: its sentences are ``first`` to ``first + n_sentences - 1``.
+
+    Attributes
+    ----------
+    name, category : str
+        What the corpus calls it, and the genre it belongs to.
+    first, n_sentences : int
+        Its first sentence, and how many it has.
+    """
 
     name: str
     category: str
@@ -67,7 +83,17 @@ class Document:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaggedDocuments:
-    """Tagged sentences (``source`` words, ``target`` tags) and the documents they come from."""
+    """Tagged sentences (``source`` words, ``target`` tags) and the documents they come from.
+
+    Attributes
+    ----------
+    sentences : PairCorpus
+        All sentences, in corpus order.
+    documents : tuple of Document
+        Which sentences belong together.
+    name : str
+        The data set.
+    """
 
     sentences: PairCorpus
     documents: tuple[Document, ...]

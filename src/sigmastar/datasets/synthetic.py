@@ -74,7 +74,24 @@ def problem_from_model(
     random_state: RandomState = None,
     name: str = "model",
 ) -> Problem:
-    """Draw training strings and distinct test strings from a machine you have."""
+    """Draw training strings and distinct test strings from a machine you have.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The machine.
+    n_train, n_test : int
+        How many training strings, and how many distinct test strings.
+    random_state : int, Generator or None
+        Same integer, same strings.
+    name : str
+        How the problem calls itself.
+
+    Returns
+    -------
+    Problem
+        With the probabilities of the test strings, normalised over them, as its solution.
+    """
     check("n_train", n_train, Integer(1))
     check("n_test", n_test, Integer(1))
     train_rng, test_rng = as_generator(random_state).spawn(2)

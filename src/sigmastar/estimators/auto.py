@@ -62,6 +62,13 @@ class AutoWFA(AutomatonEstimator):
         How to make the model again.
     info_ : dict
         Both of these, and the seconds used.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> est = ss.AutoWFA(time_budget=0.5, random_state=0).fit(["ab", "abab", "ababab"] * 20)
+    >>> est.predict_next(["a"])[0][0][0]
+    'b'
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {

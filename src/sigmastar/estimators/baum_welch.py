@@ -289,6 +289,12 @@ class BaumWelchHMM(_BaumWelch):
         What was learned.
     info_ : dict
         As for :class:`BaumWelchPFA`.
+
+    Examples
+    --------
+    >>> est = BaumWelchHMM(2, random_state=0, max_iter=20).fit(["ab", "abab", "ababab"] * 10)
+    >>> est.model_
+    HMM(n_states=2, n_symbols=2)
     """
 
     model_: HMM

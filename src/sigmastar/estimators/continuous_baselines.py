@@ -30,6 +30,15 @@ class FramewiseTagger(ContinuousTaggerEstimator):
         As for :class:`SpectralSequenceTagger`.
     ridge : float
         Regularisation of the regression, in units of the mean eigenvalue of the Gram matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = [np.array([[0.0], [0.1], [1.0], [0.9]])] * 5
+    >>> y = [["off", "off", "on", "on"]] * 5
+    >>> FramewiseTagger(features=LogisticRegression()).fit(X, y).score(X, y)
+    1.0
     """
 
     decoding = "marginal"

@@ -51,6 +51,13 @@ class GibbsPFA(AutomatonEstimator):
     info_ : dict
         ``log_joint`` (the trace of each chain), ``r_hat`` (Gelman–Rubin, near 1 once the chains
         agree), ``n_samples``, ``seconds``.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> est = ss.GibbsPFA(2, n_sweeps=20, burn_in=10, random_state=0).fit(["ab", "abab"] * 10)
+    >>> est.predict_next(["a"])[0][0][0]
+    'b'
     """
 
     model_: PFA

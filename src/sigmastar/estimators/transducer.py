@@ -204,6 +204,14 @@ class EMTransducer(TransducerEstimator):
         Draws the starts.
     unknown : {"error", "ignore", "unk"}
         What to do with symbols that were not in the training pairs.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> pairs = [("ab", "xy"), ("ba", "yx"), ("aab", "xxy")] * 10
+    >>> fst = ss.EMTransducer(n_states=2, emission="arc", max_iter=20, random_state=0).fit(pairs)
+    >>> fst.predict(["abb"])
+    [['x', 'y', 'y']]
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {

@@ -92,6 +92,14 @@ class RuleSet:
         Applied one after the other.
     tags : sequence of str
         The tag set.
+
+    Examples
+    --------
+    >>> rules = RuleSet.from_text("NN -> VB / TO _", ["DT", "NN", "TO", "VB"])
+    >>> len(rules)
+    1
+    >>> print(rules, end="")
+    NN -> VB / TO _
     """
 
     def __init__(self, rules: Sequence[Rule], tags: Sequence[str]) -> None:

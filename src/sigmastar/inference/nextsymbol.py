@@ -47,6 +47,13 @@ def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
     Columns are the symbols of the model's alphabet, then the end of the string. Weights of a WFA
     are clipped and renormalised as in conditional scoring. After a prefix that a PFA cannot
     produce, all continuations are equally likely.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        The prefixes.
     """
     automaton = readable(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
@@ -87,6 +94,13 @@ def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
 
     Every position of every string counts, the end of the string included. Returns the number of
     errors and of positions.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        Whole strings.
     """
     automaton = readable(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)

@@ -73,7 +73,22 @@ def log_prefix_proba(
 
 
 def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
-    """Return f(x) itself for each string, negative or not (and zero where it underflows)."""
+    """Return f(x) itself for each string, negative or not (and zero where it underflows).
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        The strings.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> coin = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet("ab"))
+    >>> string_weights(coin, ["", "a", "ab"]).tolist()
+    [0.5, 0.125, 0.03125]
+    """
     automaton = readable(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     weights = np.empty(len(corpus))

@@ -90,7 +90,17 @@ def pautomac_perplexity(
 def log_likelihood_per_symbol(
     model_or_estimator: Any, test: Sequences, *, scoring: str = "auto"
 ) -> float:
-    """Return the mean natural log-probability of a symbol, the end of a string being one."""
+    """Return the mean natural log-probability of a symbol, the end of a string being one.
+
+    Parameters
+    ----------
+    model_or_estimator : WFA, PFA, HMM or fitted estimator
+        What is judged.
+    test : Corpus or list of sequences
+        Whole strings.
+    scoring : {"auto", "conditional", "raw"}
+        As for :func:`sigmastar.log_proba`.
+    """
     model = automaton_of(model_or_estimator)
     corpus = coded_for(model_or_estimator, model, test)
     if len(corpus) == 0:
@@ -102,5 +112,15 @@ def log_likelihood_per_symbol(
 def perplexity_per_symbol(
     model_or_estimator: Any, test: Sequences, *, scoring: str = "auto"
 ) -> float:
-    """Return exp(-:func:`log_likelihood_per_symbol`): between how many symbols one has to guess."""
+    """Return exp(-:func:`log_likelihood_per_symbol`): between how many symbols one has to guess.
+
+    Parameters
+    ----------
+    model_or_estimator : WFA, PFA, HMM or fitted estimator
+        What is judged.
+    test : Corpus or list of sequences
+        Whole strings.
+    scoring : {"auto", "conditional", "raw"}
+        As for :func:`sigmastar.log_proba`.
+    """
     return float(np.exp(-log_likelihood_per_symbol(model_or_estimator, test, scoring=scoring)))

@@ -78,13 +78,25 @@ def normalized_edit_distance(references: Strings, hypotheses: Strings) -> float:
 
 
 def character_error_rate(references: Strings, hypotheses: Strings) -> float:
-    """Return Σ ED(r, h) / Σ |r|: the edits needed for each symbol of the references."""
+    """Return Σ ED(r, h) / Σ |r|: the edits needed for each symbol of the references.
+
+    Parameters
+    ----------
+    references, hypotheses : sequences of strings
+        The right ones and the guessed ones, in the same order; strings of any symbols.
+    """
     right, guess = _pairs(references, hypotheses)
     return float(_distances(right, guess).sum() / max(int(right.lengths.sum()), 1))
 
 
 def mean_f_score(references: Strings, hypotheses: Strings) -> float:
-    """Return the mean over pairs of 2 LCS / (|r| + |h|) (1 is perfect)."""
+    """Return the mean over pairs of 2 LCS / (|r| + |h|) (1 is perfect).
+
+    Parameters
+    ----------
+    references, hypotheses : sequences of strings
+        The right ones and the guessed ones, in the same order; strings of any symbols.
+    """
     right, guess = _pairs(references, hypotheses)
     both = right.lengths + guess.lengths
     scores = np.where(both > 0, 2 * _common(right, guess) / np.maximum(both, 1), 1.0)
@@ -92,7 +104,13 @@ def mean_f_score(references: Strings, hypotheses: Strings) -> float:
 
 
 def word_accuracy(references: Strings, hypotheses: Strings) -> float:
-    """Return the share of hypotheses that equal their reference."""
+    """Return the share of hypotheses that equal their reference.
+
+    Parameters
+    ----------
+    references, hypotheses : sequences of strings
+        The right ones and the guessed ones, in the same order; strings of any symbols.
+    """
     right, guess = _pairs(references, hypotheses)
     return float(np.mean(_distances(right, guess) == 0))
 

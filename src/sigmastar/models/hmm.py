@@ -40,6 +40,16 @@ class HMM(StoredModel):
         which prefix probabilities are meaningful and string probabilities are zero).
     alphabet : Alphabet
         The symbols, in the order of the emissions.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> weather = ss.HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.1], [0.1, 0.7]],
+    ...                  [0.2, 0.2], ss.Alphabet(["sun", "rain"]))
+    >>> weather.to_pfa()
+    PFA(n_states=2, n_symbols=2)
+    >>> ss.viterbi(weather, [["sun", "sun", "rain", "rain"]]).states[0].tolist()
+    [0, 0, 1, 1, 1]
     """
 
     initial: FloatArray

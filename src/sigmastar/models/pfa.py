@@ -52,6 +52,15 @@ class PFA(WFA):
         Probability of stopping in each state.
     alphabet : Alphabet
         The symbols, in the order of the transitions.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> coin = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet("ab"))
+    >>> coin.total_mass()
+    1.0
+    >>> ss.likeliest_strings(coin, 1)
+    [([], 0.5)]
     """
 
     kind: ClassVar[str] = "PFA"

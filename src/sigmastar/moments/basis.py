@@ -44,7 +44,15 @@ class StringTrie:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Prefixes (rows) and suffixes (columns), as packed codes with their lengths."""
+    """Prefixes (rows) and suffixes (columns), as packed codes with their lengths.
+
+    Attributes
+    ----------
+    n_symbols : int
+        Size of the alphabet.
+    prefix_codes, prefix_lengths, suffix_codes, suffix_lengths : arrays
+        The strings of each side, packed into 64 bits each, and their lengths.
+    """
 
     n_symbols: int
     prefix_codes: CodeArray
@@ -118,7 +126,19 @@ def build_trie(strings: list[tuple[int, ...]], n_symbols: int) -> StringTrie:
 def frequent_basis(
     counts: NgramCounts, statistic: Statistic, *, size: int, max_length: int
 ) -> Basis:
-    """Take the ``size`` most frequent strings of at most ``max_length`` symbols for each side."""
+    """Take the ``size`` most frequent strings of at most ``max_length`` symbols for each side.
+
+    Parameters
+    ----------
+    counts : NgramCounts
+        Counts of the corpus.
+    statistic : {"substring", "prefix", "string"}
+        What the rows and columns are counted by.
+    size : int
+        How many strings on each side; the empty string is among them.
+    max_length : int
+        Length of the longest string.
+    """
     chosen: dict[Statistic, tuple[CodeArray, IndexArray]] = {}
     sides = SIDES[statistic]
     for side in sides:
@@ -148,7 +168,21 @@ def _most_frequent(
 
 
 def all_basis(n_symbols: int, max_length: int) -> Basis:
-    """Take every string of at most ``max_length`` symbols for both sides."""
+    """Take every string of at most ``max_length`` symbols for both sides.
+
+    Parameters
+    ----------
+    n_symbols : int
+        Size of the alphabet.
+    max_length : int
+        Length of the longest string.
+
+    Examples
+    --------
+    >>> basis = all_basis(2, 2)
+    >>> len(basis.prefix_codes)
+    7
+    """
     size = sum(n_symbols**length for length in range(max_length + 1))
     if size > _MOST_STRINGS:
         raise InvalidParameter(
@@ -166,7 +200,15 @@ def all_basis(n_symbols: int, max_length: int) -> Basis:
 def given_basis(
     prefixes: Iterable[SymbolSequence], suffixes: Iterable[SymbolSequence], alphabet: Alphabet
 ) -> Basis:
-    """Take the user's prefixes and suffixes, given as sequences of symbols."""
+    """Take the user's prefixes and suffixes, given as sequences of symbols.
+
+    Parameters
+    ----------
+    prefixes, suffixes : iterables of sequences of symbols
+        The rows and the columns; all distinct.
+    alphabet : Alphabet
+        The coding of the symbols.
+    """
     sides = []
     for name, strings in (("prefixes", prefixes), ("suffixes", suffixes)):
         encoded = [alphabet.encode(string) for string in strings]

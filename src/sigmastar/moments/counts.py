@@ -59,6 +59,17 @@ class NgramCounts:
     """Counts of all n-grams up to a depth.
 
     Build with :meth:`zero` and :meth:`add`, or with :func:`count_ngrams`.
+
+    Counts of parts of a corpus merge into those of the whole, whatever the parts.
+
+    Attributes
+    ----------
+    n_symbols, depth, n_sequences : int
+        Size of the alphabet, length of the longest n-gram, number of sequences counted.
+    windows, window_counts : arrays
+        The packed windows at all positions, ascending, and how often each occurs.
+    firsts, first_counts : arrays
+        The same for the windows at the beginnings of sequences.
     """
 
     n_symbols: int
@@ -208,7 +219,22 @@ def unpack(codes: CodeArray, n_symbols: int) -> list[tuple[int, ...]]:
 
 
 def count_ngrams(corpus: Corpus, depth: int) -> NgramCounts:
-    """Count all n-grams of a corpus up to a depth."""
+    """Count all n-grams of a corpus up to a depth.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        What to count in.
+    depth : int
+        Length of the longest n-gram.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> counts = count_ngrams(ss.Corpus.from_sequences(["ab", "abb"]), 2)
+    >>> counts.n_sequences, counts.depth
+    (2, 2)
+    """
     return NgramCounts.zero(len(corpus.alphabet), depth).add(corpus)
 
 

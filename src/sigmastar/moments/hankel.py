@@ -173,7 +173,28 @@ def needed_depth(basis: Basis, statistics: Statistic) -> int:
 def hankel_moments(
     counts: NgramCounts, basis: Basis, statistics: Statistic, alphabet: Alphabet
 ) -> HankelMoments:
-    """Fill the blocks of a basis from counts."""
+    """Fill the blocks of a basis from counts.
+
+    Parameters
+    ----------
+    counts : NgramCounts
+        At least as deep as the longest prefix, a symbol and the longest suffix together.
+    basis : Basis
+        The rows and columns.
+    statistics : {"substring", "prefix", "string"}
+        Which function of strings is tabulated.
+    alphabet : Alphabet
+        The coding that was counted with.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> corpus = ss.Corpus.from_sequences(["ab", "abb"])
+    >>> counts = ss.moments.count_ngrams(corpus, 3)
+    >>> basis = ss.moments.all_basis(2, 1)
+    >>> hankel_moments(counts, basis, "prefix", corpus.alphabet).block.tolist()
+    [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
     if counts.n_sequences == 0:
         raise InvalidData("moments need at least one sequence; the counts are empty.")
     depth = needed_depth(basis, statistics)

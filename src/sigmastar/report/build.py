@@ -68,7 +68,7 @@ def write_report(
     Examples
     --------
     >>> import sigmastar as ss
-    >>> est = ss.SeparablePFA(2).fit(["ab", "aab", "b"] * 20)
+    >>> est = ss.BaumWelchPFA(2, random_state=0).fit(["ab", "aab", "b"] * 20)
     >>> ss.write_report(est, "model.html", data=["ab", "b"])
     """
     write_page(path, build_report(model, data=data, title=title))

@@ -55,7 +55,22 @@ TEMPLATES = tuple(
 
 
 def held_out_tags(tagger: HMMTagger, corpus: PairCorpus, n_folds: int = 5) -> list[list[str]]:
-    """Tag a corpus by taggers trained on the rest of it, fold by fold."""
+    """Tag a corpus by taggers trained on the rest of it, fold by fold.
+
+    Parameters
+    ----------
+    tagger : HMMTagger
+        Its settings are used; it need not be fitted.
+    corpus : PairCorpus
+        Sentences and their tags.
+    n_folds : int
+        Parts of the corpus, each tagged by a tagger trained on the others.
+
+    Returns
+    -------
+    list of lists of str
+        The tags of each sentence, with the errors that a tagger makes on new text.
+    """
     check("n_folds", n_folds, Integer(2))
     if len(corpus) < n_folds:
         raise InvalidData(f"{len(corpus)} sentences are too few for {n_folds} folds.")

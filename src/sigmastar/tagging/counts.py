@@ -28,6 +28,21 @@ class Lexicon:
     """Which tags each word was seen with, and how often.
 
     Word w has the tags ``word_tags[offsets[w]:offsets[w + 1]]`` (ascending).
+
+    Attributes
+    ----------
+    words, tags : tuple of str
+        What the codes stand for.
+    offsets, word_tags, counts : arrays of int
+        Where the tags of each word begin; the tags; how often each was seen with the word.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> corpus = ss.PairCorpus.from_pairs([(["the", "walk"], ["DT", "NN"]), (["walk"], ["VB"])])
+    >>> lexicon = ss.Lexicon.from_tagged(corpus)
+    >>> dict(zip(lexicon.words, lexicon.word_counts.tolist()))
+    {'the': 1, 'walk': 2}
     """
 
     words: tuple[str, ...]

@@ -55,6 +55,13 @@ class FSTTagger(StoredModel):
     info : dict
         Kind, numbers of states and arcs, build time, and agreement with the HMM on the corpus
         given to :meth:`from_hmm`.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> tagger = ss.HMMTagger(1).fit([["the", "dog"], ["to", "go"]], [["DT", "NN"], ["TO", "VB"]])
+    >>> ss.FSTTagger.from_hmm(tagger, "lazy").predict([["to", "go"]])
+    [['TO', 'VB']]
     """
 
     kind: ClassVar[str] = "FSTTagger"
