@@ -131,6 +131,16 @@ def test_command_reads_machines_of_other_formats(tmp_path: Path) -> None:
     assert "State graph" in target.read_text(encoding="utf-8")
 
 
+def test_machines_that_hardly_ever_end_are_shown_too(tmp_path: Path) -> None:
+    arcs = [[[0.0, 1 - 1e-6], [0.0, 1 - 1e-6]]]
+    model = ss.PFA([1, 0], arcs, [1e-6, 1e-6], ss.Alphabet("a"))
+    ss.write_report(model, tmp_path / "long.html")
+    assert "Beginnings of 24 symbols" in (tmp_path / "long.html").read_text(encoding="utf-8")
+    endless = ss.HMM([1.0], [[1.0]], [[1.0]], [0.0], ss.Alphabet("a"))
+    ss.write_report(endless, tmp_path / "endless.html")
+    assert "Beginnings of 24 symbols" in (tmp_path / "endless.html").read_text(encoding="utf-8")
+
+
 def test_wrong_data_is_refused_with_its_remedy(tmp_path: Path) -> None:
     tagger = ss.HMMTagger().fit([["a", "b"]] * 4, [["X", "Y"]] * 4)
     with pytest.raises(ss.errors.InvalidParameter, match=r"PairCorpus.*read_pairs or read_tagged"):

@@ -249,3 +249,10 @@ def test_patterns_that_are_no_patterns_are_refused(left, message):
 def test_no_rules_cannot_be_compiled():
     with pytest.raises(InvalidData, match="no rules to compile"):
         RuleSet([], TAGS).to_transducer()
+
+
+def test_rules_of_another_tag_set_are_refused():
+    hmm = ss.HMMTagger(1).fit([["a", "b"]] * 4, [["DT", "NN"]] * 4)
+    rules = ss.RuleSet.from_text("NN -> VB / TO _", ["DT", "NN", "TO", "VB"])
+    with pytest.raises(ss.errors.InvalidParameter, match=r"names 'VB'. The tags are DT, NN"):
+        ss.FSTTagger.from_hmm(hmm, "lazy").with_rules(rules)

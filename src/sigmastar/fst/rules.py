@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, ParseError
+from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.fst.bridge import NotSequential, from_openfst, load_pynini
 from sigmastar.fst.compose import compose
@@ -114,6 +114,17 @@ class RuleSet:
     def from_text(cls, text: str, tags: Sequence[str], path: str = "rules") -> RuleSet:
         """Read rules from text."""
         return cls(parse_rules(text, tags, path), tags)
+
+    def over(self, tags: Sequence[str]) -> RuleSet:
+        """Return the same rules over another tag set, which must have the tags that they change."""
+        for rule in self.rules:
+            missing = [tag for tag in (rule.source, rule.target) if tag not in tags]
+            if missing:
+                raise InvalidParameter(
+                    f"rules must speak of the tagger's tags; {str(rule)!r} names {missing[0]!r}. "
+                    f"The tags are {', '.join(tags)}."
+                )
+        return RuleSet(self.rules, tags)
 
     def __str__(self) -> str:
         return "".join(f"{rule}\n" for rule in self.rules)

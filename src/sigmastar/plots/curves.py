@@ -35,10 +35,14 @@ def singular_values(model: Any, *, of: str = "model", ax: Any = None) -> Any:
         values: Any = recorded_singular_values(subject_of(model).history)
     else:
         values = hankel_singular_values(automaton_of(model))
-    if values is None or not len(values):
+    if values is None or not any(values):
         raise InvalidData(
             f"there are no singular values of the {of}: "
-            + ("the learner recorded none." if of == "data" else "f is not square-summable.")
+            + (
+                "the learner recorded none."
+                if of == "data"
+                else "f is zero or not square-summable."
+            )
         )
     axes = fresh_axes(ax)
     axes.bar(np.arange(1, len(values) + 1), values, color=ACCENT, width=0.65)

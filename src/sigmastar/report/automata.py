@@ -22,7 +22,7 @@ from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, scrolling, table
 from sigmastar.views.spectrum import hankel_singular_values
 from sigmastar.views.states import StateGraph, state_graph
-from sigmastar.views.summary import shown_string, summarize
+from sigmastar.views.summary import ends_soon, shown_string, summarize
 
 __all__ = ["automaton_facts", "automaton_sections", "graph_card"]
 
@@ -189,7 +189,7 @@ def _spectrum(model: WFA | HMM) -> list[Markup]:
     if model.n_states > _LARGEST_SPECTRUM:
         return []
     values = hankel_singular_values(model)
-    if values is None:
+    if values is None or not values.any():
         return []
     return [
         card(
@@ -249,8 +249,7 @@ def _examples(model: WFA | HMM) -> list[Markup]:
         ]
         cards.append(card("Likeliest strings", table(("string", "probability"), rows)))
     # Where strings may not end, or ends are rare among very many symbols: beginnings.
-    endless = isinstance(model, HMM) and not model.stop.any()
-    length = _BEGINNING if endless or large else None
+    length = _BEGINNING if large or not ends_soon(model) else None
     corpus = inference.sample(model, 10, random_state=0, length=length)
     drawn = [(element("span", shown_string(s, 60) or "(empty)", class_="string"),) for s in corpus]
     note = "" if length is None else f"Beginnings of {length} symbols."

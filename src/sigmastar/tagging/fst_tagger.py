@@ -168,7 +168,7 @@ class FSTTagger(StoredModel):
         ``info["rules_note"]`` why.
         """
         if rules.tags != self.tags:
-            rules = RuleSet(rules.rules, self.tags)
+            rules = rules.over(self.tags)
         base = self.vocabulary
         info = dict(self.info)
         note = ""

@@ -30,7 +30,8 @@ def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
     Returns
     -------
     array (n_states,) or None
-        None when f is not square-summable: then there is no such matrix.
+        None when f is not square-summable: then there is no such matrix. Zeros when f is zero, as
+        for a process without an end.
     """
     automaton = to_wfa(model)
     left = _gramian(automaton.initial, automaton.transitions.transpose(0, 2, 1))
@@ -52,8 +53,9 @@ def _gramian(vector: FloatArray, operators: FloatArray) -> FloatArray | None:
     # Σ M ⊗ M, its indices (i k, j l), from one product of the flattened operators.
     flat = operators.reshape(len(operators), n * n)
     growth = (flat.T @ flat).reshape(n, n, n, n).transpose(0, 2, 1, 3).reshape(n * n, n * n)
-    if _summed(outer, lambda term: (growth @ term.ravel()).reshape(n, n)) is None:
-        return None
+    total = _summed(outer, lambda term: (growth @ term.ravel()).reshape(n, n))
+    if total is None or not outer.any():
+        return total
     solution = np.linalg.solve(np.eye(n * n) - growth, outer.ravel()).reshape(n, n)
     return np.asarray(solution, dtype=np.float64)
 

@@ -13,9 +13,10 @@ from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
 
-__all__ = ["shown_string", "summarize"]
+__all__ = ["ends_soon", "shown_string", "summarize"]
 
 _ENTROPY_SAMPLES = 4000
+_LONGEST_TAIL = 0.999  # radius of models some of whose strings are tens of thousands long
 
 
 def summarize(machine: WFA | HMM, strings: int = 10) -> dict[str, Any]:
@@ -41,14 +42,28 @@ def summarize(machine: WFA | HMM, strings: int = 10) -> dict[str, Any]:
         "total_mass": mass,
     }
     if isinstance(automaton, PFA) and abs(mass - 1) < 1e-6:
+        summary["mean_length"] = _mean_length(automaton)
+    if isinstance(automaton, PFA) and ends_soon(automaton):
         drawn = sample(automaton, _ENTROPY_SAMPLES, random_state=0)
         bits = -log_proba(automaton, drawn) / np.log(2)
-        summary["mean_length"] = _mean_length(automaton)
         summary["entropy_bits_per_string"] = float(bits.mean())
         summary["entropy_standard_error"] = float(bits.std() / np.sqrt(len(bits)))
     found = likeliest_strings(automaton, strings) if strings > 0 else []
     summary["likeliest_strings"] = [{"string": shown_string(s), "p": p} for s, p in found]
     return summary
+
+
+def ends_soon(machine: WFA | HMM) -> bool:
+    """Tell whether strings of a model can be drawn whole: they end, and after bearable lengths.
+
+    Of a WFA, which predicts rather than draws, it is known only that its mass is finite. Of a PFA
+    with rare loops that hardly ever end, some string would be far longer than the mean: the
+    spectral radius says how long.
+    """
+    automaton = readable(machine)
+    if automaton.spectral_radius >= _LONGEST_TAIL:
+        return False
+    return not isinstance(automaton, PFA) or abs(automaton.total_mass() - 1) < 1e-6
 
 
 def shown_string(string: Iterable[object], most: int | None = None) -> str:
