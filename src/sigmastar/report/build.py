@@ -15,6 +15,7 @@ from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.models.continuous import ContinuousTagger
 from sigmastar.models.hmm import HMM
 from sigmastar.models.ngram import NgramModel
+from sigmastar.models.pfa import PFA
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.models.wfa import WFA
@@ -31,7 +32,8 @@ from sigmastar.views.subject import subject_of
 
 __all__ = ["build_report", "model_sections", "write_report"]
 
-_KINDS = {
+_KINDS = {  # a kind before those it is a special case of
+    PFA: "a probabilistic automaton",
     WFA: "a weighted automaton",
     HMM: "a hidden Markov model",
     NgramModel: "an n-gram model",

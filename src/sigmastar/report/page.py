@@ -54,7 +54,8 @@ def tiles(facts: Mapping[str, Any]) -> Markup:
             element(
                 "div",
                 element("dt", name.replace("_", " ")),
-                element("dd", fact_text(value), class_="long" if _is_long(value) else None),
+                element("dd", fact_text(value)),
+                class_="long" if _is_long(value) else None,
             )
             for name, value in facts.items()
         ),
