@@ -32,6 +32,44 @@ def test_exact_moments_recover_a_residual_automaton(statistics):
         assert learned.info["residual"] < 1e-8
 
 
+def mixed_start():
+    """Give a machine that starts in either state; each symbol leads to a state of its own."""
+    arcs = np.zeros((2, 2, 2))
+    arcs[0, :, 0], arcs[1, :, 1] = [0.6, 0.1], [0.2, 0.5]
+    return ss.PFA([0.5, 0.5], arcs, [0.2, 0.4], ss.Alphabet("ab"))
+
+
+@pytest.mark.parametrize("statistics", ["string", "prefix"])
+def test_exact_moments_recover_a_machine_that_starts_in_a_mixture(statistics):
+    truth = mixed_start()
+    moments = ss.moments.exact_moments(truth, ss.moments.all_basis(2, 3), statistics)
+    learned = learn_separable(moments, n_states=2)
+    # The empty prefix is the most frequent one, but a mixture: any other stands for one state.
+    assert sorted(prefix[-1] for prefix in learned.info["prefixes"]) == ["a", "b"]
+    expected = string_weights(truth, STRINGS)
+    np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1e9])
+def test_exact_moments_need_no_shrinkage(shrinkage):
+    moments = ss.moments.exact_moments(mixed_start(), ss.moments.all_basis(2, 3), "prefix")
+    plain = learn_separable(moments, n_states=2, shrinkage=shrinkage)
+    assert plain.info["residual"] < 1e-10
+
+
+def test_the_states_of_a_mixed_start_are_found_in_a_sample():
+    strings = ss.sample(mixed_start(), 10_000, random_state=0)
+    states = {
+        size: sorted(
+            "".join(u) for u in ss.SeparablePFA(2, shrinkage=size).fit(strings).info_["prefixes"]
+        )
+        for size in (0.0, 1000.0, 1e9)
+    }
+    assert states[1000.0] == ["a", "b"]
+    assert len(states[0.0][0]) > 1  # the noisy futures of rare prefixes stick out
+    assert "" in states[1e9]  # plain rows of the Hankel block: the empty prefix is the longest
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_mixtures_agree_with_a_general_qp_solver(seed):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator
 from sigmastar.learn.auto_setting import choose_setting
-from sigmastar.learn.learn_separable import learn_separable
+from sigmastar.learn.learn_separable import SHRINKAGE, learn_separable
 from sigmastar.learn.smoothing import background_of, smooth_pfa
 from sigmastar.models.pfa import PFA
 from sigmastar.moments.counts import NgramCounts, Statistic
@@ -40,6 +40,11 @@ class SeparablePFA(MomentEstimator):
         published. "substring": prefixes are any occurrences within sequences.
     basis, basis_size, max_length
         As in :class:`SpectralWFA`.
+    shrinkage : float
+        Pseudo-count by which rare prefixes are held back from becoming states: in the choice, the
+        future of a prefix seen n times counts n / (n + shrinkage). Near zero, the states are
+        noisy ones; far above the number of sequences, frequent prefixes that are mixtures of
+        others are taken for states.
     precondition, revise : bool
         Refinements of the choice of prefixes: rounding by the smallest ellipsoid, and revising
         each choice given the others.
@@ -73,6 +78,7 @@ class SeparablePFA(MomentEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = {
         **MOMENT_RULES,
         "n_states": AnyOf(Choice("auto"), Integer(1)),
+        "shrinkage": Real(0),
         "precondition": Flag(),
         "revise": Flag(),
         "smoothing": Real(0, 1, open_high=True),
@@ -87,6 +93,7 @@ class SeparablePFA(MomentEstimator):
         basis: BasisChoice = "frequent",
         basis_size: int = 300,
         max_length: int | Literal["auto"] = "auto",
+        shrinkage: float = SHRINKAGE,
         precondition: bool = True,
         revise: bool = True,
         smoothing: float = 1e-5,
@@ -101,6 +108,7 @@ class SeparablePFA(MomentEstimator):
         self.basis = basis
         self.basis_size = basis_size
         self.max_length = max_length
+        self.shrinkage = shrinkage
         self.precondition = precondition
         self.revise = revise
         self.smoothing = smoothing
@@ -120,6 +128,7 @@ class SeparablePFA(MomentEstimator):
             plain = learn_separable(
                 moments,
                 n_states=setting["n_states"],
+                shrinkage=self.shrinkage,
                 precondition=self.precondition,
                 revise=self.revise,
             )
