@@ -4,8 +4,9 @@ A tenth of the sequences is held out. Moment learners give quick candidates and 
 tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.learn.blocks.growth`),
 side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
 starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
-and each component is trained a little further on all sequences. What was done is written down as a
-recipe that gives the same model again without a clock.
+and the grown ones among them are trained a little further on all sequences; models of moment
+learners and Gibbs averages stay as they are. What was done is written down as a recipe that gives
+the same model again without a clock.
 """
 
 from __future__ import annotations
@@ -339,7 +340,7 @@ class _Search:
         return [best]
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
-        """Train the components further on all sequences and put them together."""
+        """Train the grown components further on all sequences and put all together."""
         deadline = self.began + 0.97 * self.budget
         trainable = [c for c in chosen if c.family is not None]
         steps = 0
