@@ -12,7 +12,7 @@ from oracles_moments import residual_pfa, some_strings
 from sigmastar.inference import string_weights
 from sigmastar.learn.blocks.separable import extreme_rows, rounded
 from sigmastar.learn.blocks.simplex import fit_mixtures, project_to_simplex
-from sigmastar.learn.learn_separable import learn_separable
+from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE, learn_separable
 
 STRINGS = all_strings("ab", 6)
 
@@ -57,17 +57,39 @@ def test_exact_moments_need_no_shrinkage(shrinkage):
     assert plain.info["residual"] < 1e-10
 
 
+def states_of(estimator):
+    return sorted("".join(prefix) for prefix in estimator.info_["prefixes"])
+
+
 def test_the_states_of_a_mixed_start_are_found_in_a_sample():
     strings = ss.sample(mixed_start(), 10_000, random_state=0)
     states = {
-        size: sorted(
-            "".join(u) for u in ss.SeparablePFA(2, shrinkage=size).fit(strings).info_["prefixes"]
-        )
-        for size in (0.0, 1000.0, 1e9)
+        scale: states_of(ss.SeparablePFA(2, shrinkage=scale).fit(strings))
+        for scale in ("auto", 0.0, SHRINKAGE, FREQUENT)
     }
-    assert states[1000.0] == ["a", "b"]
+    assert states["auto"] == states[SHRINKAGE] == ["a", "b"]
     assert len(states[0.0][0]) > 1  # the noisy futures of rare prefixes stick out
-    assert "" in states[1e9]  # plain rows of the Hankel block: the empty prefix is the longest
+    assert "" in states[FREQUENT]  # the empty prefix is the longest row of the Hankel block
+
+
+def test_few_states_for_rich_data_are_frequent_prefixes():
+    truth = ss.datasets.make_dpfa(20, 6, random_state=0)
+    strings = ss.sample(truth, 3000, random_state=0)
+    est = ss.SeparablePFA(2, statistics="substring").fit(strings)
+    scores = {trial["shrinkage"]: trial["score"] for trial in est.info_["path"]}
+    assert scores[FREQUENT] > scores[SHRINKAGE]
+    assert est.info_["shrinkage"] == FREQUENT
+
+
+def test_one_sequence_is_enough_for_a_given_size():
+    assert ss.SeparablePFA(2).fit(["abababab"]).model_.n_states == 2
+
+
+def test_a_size_that_only_the_whole_sample_allows_is_learned():
+    # Three prefixes are seen, one of them only in the sequence that would be held out.
+    est = ss.SeparablePFA(3, max_length=1).fit(["a", "b"])
+    assert len(est.info_["prefixes"]) >= 2
+    assert "path" not in est.info_
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,17 +9,18 @@ weight a^v_{u,o} p̄(uo) / p̄(u), where
 stop with p(u) / p̄(u), and start by the mixture of p_v nearest to p_λ. Since the counts satisfy
 p̄(u) = p(u) + Σ_o p̄(uo) exactly, the result is a probabilistic automaton always.
 
-The k prefixes are the extreme ones among the rows p_u · n_u / (n_u + s), where u was seen n_u times.
-Without the factor, the noisy futures of rare prefixes stick out. With plain rows of the Hankel
-block (s → ∞), frequent mixtures such as p_λ do, even when moments are exact. For a finite s all
-factors go to one as data grow, and for exact moments they are one.
+The k prefixes are the extreme ones among the rows p_u · n_u / (n_u + s), where n_u is how often u
+was seen. Without the factor, the noisy futures of rare prefixes stick out. With plain rows of the
+Hankel block (s → ∞), frequent mixtures such as p_λ do, even when moments are exact. For a finite s
+all factors go to one as data grow, and for exact moments they are one. Frequent mixtures are good
+states, however, where k is far below what the data would need.
 
 With prefix statistics w is followed by anything, p(uw) is p̄(uw): the same mixtures, better
 estimated. With substring statistics u is any occurrence within a sequence.
 
 Source: Glaude, Enderli, Pietquin, "Spectral learning with proper probabilities for finite state
-automaton" (2015). There rows are scaled by p̄(u), and one constraint binds the weights of all symbols of a
-prefix; here each symbol's own weights sum to one, which implies it.
+automaton" (2015). There rows are scaled by p̄(u), and one constraint binds the weights of all
+symbols of a prefix; here each symbol's own weights sum to one, which implies it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from sigmastar.learn.blocks.svd import as_dense
 from sigmastar.models.pfa import PFA
 from sigmastar.moments.hankel import HankelMoments
 
-__all__ = ["SHRINKAGE", "learn_separable"]
+__all__ = ["FREQUENT", "SHRINKAGE", "learn_separable"]
 
-SHRINKAGE = 1000.0  # best by held-out likelihood over the training parts of PAutomaC
+SHRINKAGE = 1000.0  # best of 100, 300, … by held-out likelihood on the training parts of PAutomaC
+FREQUENT = 1e12  # above all counts: futures weigh as much as they are frequent
 _ROUNDING = 1e-12  # exact moments below this share of the largest are rounding errors
 
 
@@ -58,7 +60,8 @@ def learn_separable(
     n_states : int
         How many prefixes to take as states; fewer where fewer span all futures.
     shrinkage : float
-        Pseudo-count s by which rare prefixes are held back from being chosen.
+        Pseudo-count s by which rare prefixes are held back from being chosen; ``FREQUENT`` weighs
+        prefixes by how often they were seen. Exact moments are not shrunk.
     precondition, revise : bool
         Refinements of the choice of prefixes.
 
@@ -99,6 +102,7 @@ def learn_separable(
             "n_states": k,
             "basis_shape": moments.shape,
             "prefixes": [moments.alphabet.decode(strings[index]) for index in chosen],
+            "shrinkage": shrinkage,
             "residual": _rms(vectors - mixtures @ futures),
         },
     )

@@ -7,7 +7,8 @@ P_a(i, j) = P[y1 = j, y2 = i | x1 = a] (balle2011 section 3.1):
     α = O⁺ρ,   T_a = O⁺ P_a (D_α Oᵀ)⁺        (eq. 20 with the transposition that it lacks)
 
 in column form. Of moments pooled over positions, T_a takes the mean of α over them; the start that
-is returned is that of first outputs. Estimates are projected onto distributions; what the projection moved is reported.
+is returned is that of first outputs. Estimates are projected onto distributions; what the
+projection moved is reported.
 """
 
 from __future__ import annotations
