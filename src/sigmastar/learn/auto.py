@@ -30,7 +30,7 @@ from sigmastar.inference.scoring import log_proba
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.learn.blocks.growth import Track, family_named
-from sigmastar.learn.blocks.mixing import mixture_weights
+from sigmastar.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.learn.em_start import pfa_from_wfa, smoothed
 from sigmastar.learn.gibbs import GibbsSettings, learn_gibbs
 from sigmastar.models.algebra import mixture
@@ -77,7 +77,7 @@ class Candidate:
     @property
     def score(self) -> float:
         """Mean log-probability of a held-out sequence, impossible ones at a fixed price."""
-        return float(np.maximum(self.log_proba, np.log(np.finfo(float).tiny)).mean())
+        return float(priced(self.log_proba).mean())
 
 
 def learn_auto(

@@ -25,13 +25,11 @@ from sigmastar.inference.counts import Forest
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
 from sigmastar.learn.blocks.em_family import Family, Parameters, log_prior
+from sigmastar.learn.blocks.mixing import IMPOSSIBLE
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 
 __all__ = ["BaumWelchSettings", "held_out_score", "learn_baum_welch"]
-
-# A held-out string that the model cannot produce counts as one of machine precision.
-IMPOSSIBLE = float(np.log(np.finfo(float).eps))
 
 
 @dataclass(frozen=True)
