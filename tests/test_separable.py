@@ -44,8 +44,8 @@ def test_exact_moments_recover_a_machine_that_starts_in_a_mixture(statistics):
     truth = mixed_start()
     moments = ss.moments.exact_moments(truth, ss.moments.all_basis(2, 3), statistics)
     learned = learn_separable(moments, n_states=2)
-    # The empty prefix is the most frequent one, but a mixture: any other stands for one state.
-    assert sorted(prefix[-1] for prefix in learned.info["prefixes"]) == ["a", "b"]
+    # The empty prefix is the most frequent one, but a mixture.
+    assert sorted("".join(prefix) for prefix in learned.info["prefixes"]) == ["a", "b"]
     expected = string_weights(truth, STRINGS)
     np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-10)
 
@@ -132,6 +132,12 @@ def test_extreme_rows_are_found_among_mixtures(precondition, revise):
     rows = np.vstack([mixtures[:25], corners, mixtures[25:]])
     found = extreme_rows(rows, 4, precondition=precondition, revise=revise)
     assert sorted(found) == [25, 26, 27, 28]
+
+
+def test_of_equal_rows_the_first_is_taken():
+    corners = np.random.default_rng(1).random((4, 10))
+    rows = np.vstack([corners, corners * (1 + 1e-14), corners])
+    assert sorted(extreme_rows(rows, 4)) == [0, 1, 2, 3]
 
 
 def middle_points(seed, push=0.08, n=8):
