@@ -5,6 +5,9 @@ import pytest
 
 import sigmastar as ss
 from oracles import random_pfa
+from sigmastar.inference.counts import Forest
+from sigmastar.learn.auto import Candidate
+from sigmastar.learn.baum_welch import held_out_score
 from sigmastar.learn.blocks.em_family import HMMFamily, PFAFamily
 from sigmastar.learn.blocks.mixing import mixture_weights
 
@@ -73,3 +76,26 @@ def test_useless_components_are_left_out():
     weights, score = mixture_weights(np.stack([good, bad]))
     assert weights.tolist() == [1.0, 0.0]
     assert score == pytest.approx(-1.0)
+
+
+def test_long_sequences_are_told_apart():
+    # Probabilities of long sequences are far below the least float, and none is impossible.
+    worse, better = np.full(20, -2000.0), np.full(20, -1900.0)
+    weights, score = mixture_weights(np.stack([worse, better]))
+    assert weights.tolist() == [0.0, 1.0]
+    assert score == pytest.approx(-1900.0)
+    assert Candidate("", TRUTH, worse, 0.0).score < Candidate("", TRUTH, better, 0.0).score
+
+
+def test_impossible_sequences_have_one_price_below_that_of_likely_ones():
+    parameters = {
+        "initial": np.ones(1),
+        "transitions": np.array([[[0.5]], [[0.0]], [[0.0]]]),
+        "final": np.array([0.5]),
+    }
+    model = PFAFamily().model(parameters, TRAIN.alphabet)
+    strings = ss.Corpus.from_sequences(["a" * 70, "b"], alphabet=TRAIN.alphabet)
+    logs = ss.log_proba(model, strings)
+    score = Candidate("", model, logs, 0.0).score
+    assert held_out_score(Forest(strings), PFAFamily(), parameters, 1) == pytest.approx(score)
+    assert score < logs[0]

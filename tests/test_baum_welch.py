@@ -12,6 +12,8 @@ import pytest
 
 import sigmastar as ss
 from oracles import random_hmm, random_pfa, random_wfa
+from sigmastar.learn.baum_welch import learn_baum_welch
+from sigmastar.learn.blocks.em_family import PFAFamily
 
 DATA = ss.sample(random_pfa(7, n_states=4, symbols="abc"), 400, random_state=0)
 
@@ -195,3 +197,23 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA[:100])
     with pytest.raises(ss.errors.InvalidParameter, match="needs an integer random_state"):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path).fit(DATA)
+
+
+def test_a_checkpoint_of_another_seed_is_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    first = ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA)
+    with pytest.raises(ss.errors.InvalidParameter, match="other data, settings or random_state"):
+        ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=1).fit(DATA)
+    again = ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA)
+    assert again.model_ == first.model_
+
+
+def test_a_checkpoint_without_a_seed_goes_on_from_its_own(tmp_path):
+    def learn(random_state):
+        return learn_baum_welch(
+            DATA, PFAFamily(), 2, random_state=random_state, checkpoint=tmp_path / "run.ckpt"
+        )
+
+    assert learn(None).model == learn(None).model
+    with pytest.raises(ss.errors.InvalidParameter, match="other data, settings or random_state"):
+        learn(np.random.default_rng(0))

@@ -12,7 +12,7 @@ from oracles_moments import residual_pfa, some_strings
 from sigmastar.inference import string_weights
 from sigmastar.learn.blocks.separable import extreme_rows, rounded
 from sigmastar.learn.blocks.simplex import fit_mixtures, project_to_simplex
-from sigmastar.learn.learn_separable import learn_separable
+from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE, learn_separable
 
 STRINGS = all_strings("ab", 6)
 
@@ -30,6 +30,66 @@ def test_exact_moments_recover_a_residual_automaton(statistics):
     else:
         np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-8)
         assert learned.info["residual"] < 1e-8
+
+
+def mixed_start():
+    """Give a machine that starts in either state; each symbol leads to a state of its own."""
+    arcs = np.zeros((2, 2, 2))
+    arcs[0, :, 0], arcs[1, :, 1] = [0.6, 0.1], [0.2, 0.5]
+    return ss.PFA([0.5, 0.5], arcs, [0.2, 0.4], ss.Alphabet("ab"))
+
+
+@pytest.mark.parametrize("statistics", ["string", "prefix"])
+def test_exact_moments_recover_a_machine_that_starts_in_a_mixture(statistics):
+    truth = mixed_start()
+    moments = ss.moments.exact_moments(truth, ss.moments.all_basis(2, 3), statistics)
+    learned = learn_separable(moments, n_states=2)
+    # The empty prefix is the most frequent one, but a mixture.
+    assert sorted("".join(prefix) for prefix in learned.info["prefixes"]) == ["a", "b"]
+    expected = string_weights(truth, STRINGS)
+    np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1e9])
+def test_exact_moments_need_no_shrinkage(shrinkage):
+    moments = ss.moments.exact_moments(mixed_start(), ss.moments.all_basis(2, 3), "prefix")
+    plain = learn_separable(moments, n_states=2, shrinkage=shrinkage)
+    assert plain.info["residual"] < 1e-10
+
+
+def states_of(estimator):
+    return sorted("".join(prefix) for prefix in estimator.info_["prefixes"])
+
+
+def test_the_states_of_a_mixed_start_are_found_in_a_sample():
+    strings = ss.sample(mixed_start(), 10_000, random_state=0)
+    states = {
+        scale: states_of(ss.SeparablePFA(2, shrinkage=scale).fit(strings))
+        for scale in ("auto", 0.0, SHRINKAGE, FREQUENT)
+    }
+    assert states["auto"] == states[SHRINKAGE] == ["a", "b"]
+    assert len(states[0.0][0]) > 1  # the noisy futures of rare prefixes stick out
+    assert "" in states[FREQUENT]  # the empty prefix is the longest row of the Hankel block
+
+
+def test_few_states_for_rich_data_are_frequent_prefixes():
+    truth = ss.datasets.make_dpfa(20, 6, random_state=0)
+    strings = ss.sample(truth, 3000, random_state=0)
+    est = ss.SeparablePFA(2, statistics="substring").fit(strings)
+    scores = {trial["shrinkage"]: trial["score"] for trial in est.info_["path"]}
+    assert scores[FREQUENT] > scores[SHRINKAGE]
+    assert est.info_["shrinkage"] == FREQUENT
+
+
+def test_one_sequence_is_enough_for_a_given_size():
+    assert ss.SeparablePFA(2).fit(["abababab"]).model_.n_states == 2
+
+
+def test_a_size_that_only_the_whole_sample_allows_is_learned():
+    # Three prefixes are seen, one of them only in the sequence that would be held out.
+    est = ss.SeparablePFA(3, max_length=1).fit(["a", "b"])
+    assert len(est.info_["prefixes"]) >= 2
+    assert "path" not in est.info_
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -72,6 +132,12 @@ def test_extreme_rows_are_found_among_mixtures(precondition, revise):
     rows = np.vstack([mixtures[:25], corners, mixtures[25:]])
     found = extreme_rows(rows, 4, precondition=precondition, revise=revise)
     assert sorted(found) == [25, 26, 27, 28]
+
+
+def test_of_equal_rows_the_first_is_taken():
+    corners = np.random.default_rng(1).random((4, 10))
+    rows = np.vstack([corners, corners * (1 + 1e-14), corners])
+    assert sorted(extreme_rows(rows, 4)) == [0, 1, 2, 3]
 
 
 def middle_points(seed, push=0.08, n=8):

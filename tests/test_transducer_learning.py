@@ -1,6 +1,7 @@
 """LearnFST, parameter recovery, baselines and theory, against exact moments."""
 
 import inspect
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -97,6 +98,29 @@ def test_joint_schur_recovers_the_parameters(size, m):
     found = recover_parameters(moments, n_states=m)
     assert best_permutation_gap(found.model, truth) < 1e-6
     assert found.info["lower_energy"] < 1e-20
+
+
+@pytest.mark.parametrize("inputs", ["independent", "reweighted"])
+def test_moments_of_all_positions_give_the_start_back(inputs):
+    truth = random_parameters(K, SIZE, 2, 1)
+    start = exact_moments(truth, uniform, K, SIZE)
+    later = replace(truth, initial=truth.initial @ truth.transition.mean(axis=0))
+    following = exact_moments(later, uniform, K, SIZE)  # seen one position on
+    pooled = replace(start, weights=start.weights + following.weights)  # first symbols: the start's
+    found = recover_parameters(pooled, n_states=2, inputs=inputs).model
+    assert best_permutation_gap(found, truth) < 1e-6
+
+
+def test_a_single_start_meets_the_assumptions_if_all_states_are_passed():
+    truth = replace(random_parameters(K, SIZE, 2, 1), initial=np.array([1.0, 0.0]))
+    start = exact_moments(truth, uniform, K, SIZE)
+    later = replace(truth, initial=truth.initial @ truth.transition.mean(axis=0))
+    following = exact_moments(later, uniform, K, SIZE)
+    pooled = replace(start, weights=1e6 * (start.weights + following.weights))
+    found = recover_parameters(pooled, n_states=2)
+    assert best_permutation_gap(found.model, truth) < 1e-6
+    assert found.info["passed"].min() > 0.1
+    assert all(learnability(pooled, n_states=2).assumptions)
 
 
 def test_recovery_from_dependent_inputs_needs_reweighting():

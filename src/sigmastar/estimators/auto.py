@@ -35,7 +35,9 @@ class AutoWFA(AutomatonEstimator):
     Spectral and separable learners give quick candidates and starting points; HMMs and PFAs are
     grown by Baum–Welch and state splitting from these and from random starts; Gibbs sampling
     averages around the best PFA; the best of all are mixed. Everything is judged on a tenth of the
-    training sequences that is held out, and the winners are trained further on all of them.
+    training sequences that is held out. HMMs and PFAs that were grown and are chosen are then
+    trained further on all sequences; spectral and separable models and Gibbs averages stay as they
+    were learned from nine tenths.
 
     Parameters
     ----------

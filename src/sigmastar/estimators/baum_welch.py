@@ -23,6 +23,7 @@ from sigmastar.estimators.separable import SeparablePFA
 from sigmastar.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.learn.em_start import smoothed, start_from
+from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
@@ -251,8 +252,9 @@ class SeparableBaumWelch(BaumWelchPFA):
     """Baum–Welch from separable PFAs (BW-SepPFA), the start chosen by short runs.
 
     Separable PFAs of prefix and of substring statistics, of ``n_states`` states, a half and a third
-    of that, are each trained ``restart_iter`` steps on a part of the training sequences; the one
-    that does best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
+    of that, with the usual shrinkage and with so much that the most frequent prefixes are chosen,
+    are each trained ``restart_iter`` steps on a part of the training sequences; the one that does
+    best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
     and ``n_restarts`` are not looked at.
     """
 
@@ -264,8 +266,8 @@ class SeparableBaumWelch(BaumWelchPFA):
         best, best_score = None, -np.inf
         sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
         kinds: tuple[Statistic, ...] = ("prefix", "substring")
-        for statistics, size in product(kinds, sizes):
-            separable = SeparablePFA(size, statistics=statistics).fit(train)
+        for statistics, size, shrinkage in product(kinds, sizes, (SHRINKAGE, FREQUENT)):
+            separable = SeparablePFA(size, statistics=statistics, shrinkage=shrinkage).fit(train)
             start = start_from(smoothed(separable.model_, 0.1), family, train)
             learned = learn_baum_welch(
                 train, family, size, start=start, settings=short, validation=held_out

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, ClassVar, Literal
 
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
 from sigmastar.core.types import Learned
@@ -12,7 +14,7 @@ from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator
 from sigmastar.learn.auto_setting import choose_setting
-from sigmastar.learn.learn_separable import learn_separable
+from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE, learn_separable
 from sigmastar.learn.smoothing import background_of, smooth_pfa
 from sigmastar.models.pfa import PFA
 from sigmastar.moments.counts import NgramCounts, Statistic
@@ -40,6 +42,12 @@ class SeparablePFA(MomentEstimator):
         published. "substring": prefixes are any occurrences within sequences.
     basis, basis_size, max_length
         As in :class:`SpectralWFA`.
+    shrinkage : float or "auto"
+        Pseudo-count by which rare prefixes are held back from becoming states: in the choice, the
+        future of a prefix seen n times counts n / (n + shrinkage). Near zero, the states are
+        noisy ones; far above all counts, they are frequent prefixes, even those that are mixtures
+        of others, which serve best where there are few states for rich data. "auto" tries 1000
+        and the latter, and chooses by held-out likelihood.
     precondition, revise : bool
         Refinements of the choice of prefixes: rounding by the smallest ellipsoid, and revising
         each choice given the others.
@@ -58,7 +66,8 @@ class SeparablePFA(MomentEstimator):
     model_ : PFA
         The learned automaton.
     info_ : dict
-        ``prefixes`` (the states' strings), ``residual``, ``n_states``; with "auto" also ``path``.
+        ``prefixes`` (the states' strings), ``residual``, ``n_states``, ``shrinkage``; with "auto"
+        also ``path``.
 
     Examples
     --------
@@ -73,6 +82,7 @@ class SeparablePFA(MomentEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = {
         **MOMENT_RULES,
         "n_states": AnyOf(Choice("auto"), Integer(1)),
+        "shrinkage": AnyOf(Choice("auto"), Real(0)),
         "precondition": Flag(),
         "revise": Flag(),
         "smoothing": Real(0, 1, open_high=True),
@@ -87,6 +97,7 @@ class SeparablePFA(MomentEstimator):
         basis: BasisChoice = "frequent",
         basis_size: int = 300,
         max_length: int | Literal["auto"] = "auto",
+        shrinkage: float | Literal["auto"] = "auto",
         precondition: bool = True,
         revise: bool = True,
         smoothing: float = 1e-5,
@@ -101,6 +112,7 @@ class SeparablePFA(MomentEstimator):
         self.basis = basis
         self.basis_size = basis_size
         self.max_length = max_length
+        self.shrinkage = shrinkage
         self.precondition = precondition
         self.revise = revise
         self.smoothing = smoothing
@@ -120,20 +132,36 @@ class SeparablePFA(MomentEstimator):
             plain = learn_separable(
                 moments,
                 n_states=setting["n_states"],
+                shrinkage=setting["shrinkage"],
                 precondition=self.precondition,
                 revise=self.revise,
             )
             return Learned(smooth_pfa(plain.model, self.smoothing, background), plain.info)
 
-        if self.n_states != "auto":
+        def alone(setting: Mapping[str, Any]) -> Learned[PFA]:
             counts = plan.count(corpus)
-            moments = plan.moments(counts, corpus.alphabet)
-            return learn(counts, moments, {"n_states": self.n_states})
-        return choose_setting(
-            corpus,
-            plan,
-            learn,
-            settings=[{"n_states": size} for size in _SIZES if size <= self.max_states],
-            validation_fraction=self.validation_fraction,
-            rng=as_generator(self.random_state),
-        )
+            return learn(counts, plan.moments(counts, corpus.alphabet), setting)
+
+        sizes = _sizes_to_try(self.n_states, self.max_states)
+        scales = (SHRINKAGE, FREQUENT) if self.shrinkage == "auto" else (self.shrinkage,)
+        settings = [{"n_states": n, "shrinkage": s} for n, s in product(sizes, scales)]
+        given = self.n_states != "auto"
+        if given and (len(settings) == 1 or len(corpus) < 2):
+            return alone(settings[-1])
+        try:
+            return choose_setting(
+                corpus,
+                plan,
+                learn,
+                settings=settings,
+                validation_fraction=self.validation_fraction,
+                rng=as_generator(self.random_state),
+            )
+        except InvalidParameter:
+            if not given:
+                raise
+            return alone(settings[-1])  # the part without the held-out has too few prefixes
+
+
+def _sizes_to_try(n_states: int | Literal["auto"], most: int) -> list[int]:
+    return [size for size in _SIZES if size <= most] if n_states == "auto" else [n_states]

@@ -4,8 +4,9 @@ A tenth of the sequences is held out. Moment learners give quick candidates and 
 tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.learn.blocks.growth`),
 side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
 starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
-and each component is trained a little further on all sequences. What was done is written down as a
-recipe that gives the same model again without a clock.
+and the grown ones among them are trained a little further on all sequences; models of moment
+learners and Gibbs averages stay as they are. What was done is written down as a recipe that gives
+the same model again without a clock.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sigmastar.inference.scoring import log_proba
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.learn.blocks.growth import Track, family_named
-from sigmastar.learn.blocks.mixing import mixture_weights
+from sigmastar.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.learn.em_start import pfa_from_wfa, smoothed
 from sigmastar.learn.gibbs import GibbsSettings, learn_gibbs
 from sigmastar.models.algebra import mixture
@@ -76,7 +77,7 @@ class Candidate:
     @property
     def score(self) -> float:
         """Mean log-probability of a held-out sequence, impossible ones at a fixed price."""
-        return float(np.maximum(self.log_proba, np.log(np.finfo(float).tiny)).mean())
+        return float(priced(self.log_proba).mean())
 
 
 def learn_auto(
@@ -339,7 +340,7 @@ class _Search:
         return [best]
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
-        """Train the components further on all sequences and put them together."""
+        """Train the grown components further on all sequences and put all together."""
         deadline = self.began + 0.97 * self.budget
         trainable = [c for c in chosen if c.family is not None]
         steps = 0

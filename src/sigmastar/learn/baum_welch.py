@@ -25,13 +25,11 @@ from sigmastar.inference.counts import Forest
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
 from sigmastar.learn.blocks.em_family import Family, Parameters, log_prior
+from sigmastar.learn.blocks.mixing import IMPOSSIBLE
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 
 __all__ = ["BaumWelchSettings", "held_out_score", "learn_baum_welch"]
-
-# A held-out string that the model cannot produce counts as one of machine precision.
-IMPOSSIBLE = float(np.log(np.finfo(float).eps))
 
 
 @dataclass(frozen=True)
@@ -97,13 +95,14 @@ def learn_baum_welch(
     random_state : int, Generator, …
         Seeds the random starts.
     checkpoint : path, optional
-        File to resume from if it exists, rewritten every ``checkpoint_every`` seconds.
+        File to resume from if it exists, rewritten every ``checkpoint_every`` seconds. One of other
+        data, settings or random state is refused; with none, the run goes on with its own.
     """
     began = time.monotonic()
     loop = _Loop(corpus, family, n_states, settings, weights, validation)
     seed = int(as_generator(random_state).integers(2**63))
     described = asdict(settings) | {"n_jobs": None, "n_states": n_states, "family": repr(family)}
-    if isinstance(random_state, (int, np.integer)):
+    if random_state is not None:  # without a seed, a run goes on with the one in its file
         described["seed"] = seed
     data = [corpus.symbols, corpus.offsets, *(start or {}).values()]
     data += [] if weights is None else [weights]

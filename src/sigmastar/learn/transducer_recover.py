@@ -6,7 +6,9 @@ P_a(i, j) = P[y1 = j, y2 = i | x1 = a] (balle2011 section 3.1):
     Q^b = P3^b P3⁺ = (O T) D_b (O T)⁺        the eigenvalues of Q^b are row b of O, jointly ordered
     α = O⁺ρ,   T_a = O⁺ P_a (D_α Oᵀ)⁺        (eq. 20 with the transposition that it lacks)
 
-in column form. Estimates are projected onto distributions; what the projection moved is reported.
+in column form. Of moments pooled over positions, T_a takes the mean of α over them; the start that
+is returned is that of first outputs. Estimates are projected onto distributions; what the
+projection moved is reported.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.learn.blocks.joint_schur import joint_schur
 from sigmastar.learn.blocks.simplex import project_to_simplex
-from sigmastar.learn.transducer_spectral import reweighted
+from sigmastar.learn.transducer_spectral import first_outputs, reweighted
 from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
 
@@ -47,6 +49,13 @@ def recover_parameters(
         As printed, which asks for independent inputs, or after importance weighting.
     random_state : int or Generator
         Draws the starting points of the joint decomposition.
+
+    Returns
+    -------
+    Learned[ParametricTransducer]
+        ``info["passed"]`` is the mean distribution of states over the positions that were counted,
+        ``info["moved"]`` the largest correction by the projections, ``info["lower_energy"]`` what
+        the joint decomposition left below the diagonals.
     """
     size, k = len(moments.output_alphabet), len(moments.input_alphabet)
     check("n_states", n_states, Integer(1))
@@ -70,12 +79,12 @@ def recover_parameters(
     raw_emission = np.ascontiguousarray(np.diagonal(triangular, axis1=1, axis2=2))  # O, l × m
     emission = project_to_simplex(raw_emission.T)
     inverse: FloatArray = np.asarray(np.linalg.pinv(emission.T), dtype=np.float64)  # O⁺, m × l
-    first = np.bincount(b1, shares, minlength=size)
-    raw_initial = inverse @ first
-    initial = project_to_simplex(raw_initial[None])[0]
-    raw_transition = _transitions(inverse, initial, emission, (a1, b1, b2, shares), k)
+    passed = project_to_simplex((inverse @ np.bincount(b1, shares, minlength=size))[None])[0]
+    raw_transition = _transitions(inverse, passed, emission, (a1, b1, b2, shares), k)
     rows = project_to_simplex(raw_transition.reshape(-1, n_states))
     transition = rows.reshape(raw_transition.shape)
+    raw_initial = inverse @ first_outputs(moments, by_input=inputs == "reweighted")
+    initial = project_to_simplex(raw_initial[None])[0]
     model = ParametricTransducer.normalized(
         initial, transition, emission, moments.input_alphabet, moments.output_alphabet
     )
@@ -84,15 +93,16 @@ def recover_parameters(
         float(np.abs(raw_initial - initial).max()),
         float(np.abs(raw_transition - transition).max()),
     )
-    return Learned(model, {"lower_energy": energy, "moved": moved, "singular_values": values})
+    info = {"lower_energy": energy, "moved": moved, "singular_values": values, "passed": passed}
+    return Learned(model, info)
 
 
 def _transitions(
-    inverse: FloatArray, initial: FloatArray, emission: FloatArray, bigrams: Any, k: int
+    inverse: FloatArray, passed: FloatArray, emission: FloatArray, bigrams: Any, k: int
 ) -> FloatArray:
     """Return T_a for every input, from-state by to-state; inputs not seen get the pooled one."""
     a1, b1, b2, shares = bigrams
-    past = np.linalg.pinv(initial[:, None] * emission)  # (D_α Oᵀ)⁺, l × m
+    past = np.linalg.pinv(passed[:, None] * emission)  # (D_α Oᵀ)⁺, l × m
     table = np.zeros((k, *inverse.shape[:1], past.shape[1]))
     products = inverse.T[b2][:, :, None] * past[b1][:, None, :]  # to-state × from-state
     np.add.at(table, a1, shares[:, None, None] * products)

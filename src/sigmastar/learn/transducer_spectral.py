@@ -28,7 +28,14 @@ from sigmastar.kernels.transducer import accumulate_operators
 from sigmastar.models.transducer import Transducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
 
-__all__ = ["InputModel", "OutputBasis", "learn_transducer", "output_basis", "reweighted"]
+__all__ = [
+    "InputModel",
+    "OutputBasis",
+    "first_outputs",
+    "learn_transducer",
+    "output_basis",
+    "reweighted",
+]
 
 InputModel = Literal["independent", "exact", "reweighted"]
 DENSE_OUTPUTS = 400  # up to here a dense SVD is the fastest
@@ -137,11 +144,7 @@ def learn_transducer(
     operators, places_of = _back_off(operators, table.reshape(k, size), seen, smoothing)
     ends = np.bincount(b1, weights, minlength=size) / weights.sum()
     if start is None:
-        begin = moments.first.reshape(k, size)
-        if inputs == "reweighted":
-            begin = begin * (input_shares(moments) / np.maximum(begin.sum(axis=1), 1e-300))[:, None]
-        begin = begin.sum(axis=0)
-        initial = left.T @ (begin / begin.sum())
+        initial = left.T @ first_outputs(moments, by_input=inputs == "reweighted")
     else:
         after = bigrams.tocsc()[:, [start]].toarray()[:, 0]
         initial = left.T @ after / after.sum()
@@ -160,6 +163,15 @@ def reweighted(moments: AlignedMoments) -> FloatArray:
     joint = np.bincount(where, moments.weights)[where]
     common = input_shares(moments)
     return moments.weights * common[a1] * common[a2] * common[a3] * moments.total / joint
+
+
+def first_outputs(moments: AlignedMoments, *, by_input: bool) -> FloatArray:
+    """Return the distribution of the first output, each input in its overall share if asked."""
+    begin = moments.first.reshape(len(moments.input_alphabet), len(moments.output_alphabet))
+    if by_input:
+        begin = begin * (input_shares(moments) / np.maximum(begin.sum(axis=1), 1e-300))[:, None]
+    outputs = begin.sum(axis=0)
+    return np.asarray(outputs / outputs.sum(), dtype=np.float64)
 
 
 def input_shares(moments: AlignedMoments) -> FloatArray:

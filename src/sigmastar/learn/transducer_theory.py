@@ -99,9 +99,13 @@ def learnability(
     sigma_bigrams = float(values[n_states - 1]) if n_states <= len(values) else 0.0
     sigma_output, initial_low = 0.0, 0.0
     if sigma_bigrams > 0:
-        known = model or recover_parameters(moments, n_states=n_states).model
-        sigma_output = float(np.linalg.svd(known.emission, compute_uv=False)[-1])
-        initial_low = float(known.initial.min())
+        if model is None:
+            recovered = recover_parameters(moments, n_states=n_states)
+            emission, visited = recovered.model.emission, recovered.info["passed"]
+        else:
+            emission, visited = model.emission, model.initial
+        sigma_output = float(np.linalg.svd(emission, compute_uv=False)[-1])
+        initial_low = float(visited.min())
     mean_length = moments.n_symbols / moments.n_pairs
     below = mu * sigma_output**2 * sigma_bigrams**4
     difficulty = mean_length**2 * n_states * size / below if below > 0 else float("inf")

@@ -77,8 +77,8 @@ class Checkpoint:
             )
         if meta.get("run") != self.run:
             raise InvalidParameter(
-                f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data or "
-                "settings. Delete the file to start anew, or name another."
+                f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data, "
+                "settings or random_state. Delete the file to start anew, or name another."
             )
         try:
             fields: dict[str, Any] = {name: meta[name] for name in _NUMBERS}

@@ -1,4 +1,9 @@
-"""Weights of a mixture, by expectation maximisation on held-out data (a concave problem)."""
+"""Weights of a mixture, by expectation maximisation on held-out data (a concave problem).
+
+Everything that is judged on held-out sequences pays the same price for one that it calls
+impossible: the least number that a float holds to full precision, lower than what strings of
+hundreds of symbols have.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,15 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray
 
-__all__ = ["mixture_weights"]
+__all__ = ["IMPOSSIBLE", "mixture_weights", "priced"]
 
+IMPOSSIBLE = float(np.log(np.finfo(float).tiny))
 LEAST = 0.02  # components below this share are left out
+
+
+def priced(log_proba: FloatArray) -> FloatArray:
+    """Return log-probabilities in which impossible sequences have their price."""
+    return np.where(np.isneginf(log_proba), IMPOSSIBLE, log_proba)
 
 
 def mixture_weights(log_proba: FloatArray, n_iter: int = 200) -> tuple[FloatArray, float]:
@@ -17,10 +28,9 @@ def mixture_weights(log_proba: FloatArray, n_iter: int = 200) -> tuple[FloatArra
     Small components are dropped and the rest fitted anew. The score is the mean log-probability of
     a sequence under the mixture.
     """
-    floor = np.log(np.finfo(float).tiny)
-    logs = np.maximum(log_proba, floor)
+    logs = priced(log_proba)
     top = logs.max(axis=0)
-    relative = np.exp(logs - top)
+    relative = np.exp(np.maximum(logs - top, IMPOSSIBLE))
     weights = np.full(len(logs), 1.0 / len(logs))
     for _ in range(2):
         for _ in range(n_iter):

@@ -28,7 +28,7 @@ def extreme_rows(
 ) -> IndexArray:
     """Return the indices of at most k extreme rows, in the order of choice.
 
-    Fewer come back where fewer rows span all.
+    Of equal rows the first is taken. Fewer come back where fewer rows span all.
     """
     with one_blas_thread():
         points = rounded(rows, k) if precondition else rows
@@ -44,7 +44,7 @@ def _successive(points: FloatArray, k: int) -> list[int]:
     least = _NOISE**2 * float(squares.max(initial=0.0))
     chosen: list[int] = []
     for _ in range(min(k, len(points))):
-        index = int(squares.argmax())
+        index = _longest(squares)
         if squares[index] <= least:
             break
         chosen.append(index)
@@ -64,8 +64,13 @@ def _revised(points: FloatArray, chosen: list[int]) -> list[int]:
         rest = points - (points @ span) @ span.T
         squares = np.einsum("ij,ij->i", rest, rest)
         squares[others] = 0.0
-        chosen[place] = int(squares.argmax())
+        chosen[place] = _longest(squares)
     return chosen
+
+
+def _longest(squares: FloatArray) -> int:
+    """Return the first of the rows that are longest, but for rounding errors."""
+    return int(np.argmax(squares >= squares.max() * (1.0 - _NOISE)))
 
 
 def rounded(rows: FloatArray, k: int) -> FloatArray:
