@@ -154,6 +154,19 @@ def test_baselines_are_right_where_their_assumptions_hold():
         assert value(joint, x, y) / total == pytest.approx(value(truth.to_transducer(), x, y))
 
 
+def test_baselines_start_where_sequences_start_also_from_all_positions():
+    truth = random_parameters(K, SIZE, 2, 2)
+    start = exact_moments(truth, uniform, K, SIZE)
+    later = replace(truth, initial=truth.initial @ truth.transition.mean(axis=0))
+    both = start.weights + exact_moments(later, uniform, K, SIZE).weights
+    pooled = replace(start, weights=both / 2)  # first symbols: the start's
+    assert largest_gap(learn_k_hmm(pooled, n_states=2).model, truth.to_transducer()) < 1e-8
+    joint = learn_joint_hmm(pooled, n_states=2).model
+    x, y = (0, 1, 2), (0, 1, 1)
+    total = sum(value(joint, x, other) for other in product(range(SIZE), repeat=3))
+    assert value(joint, x, y) / total == pytest.approx(value(truth.to_transducer(), x, y))
+
+
 def test_moments_add_up_to_those_of_the_whole():
     rng = np.random.default_rng(0)
     pairs = [(rng.integers(3, size=n).tolist(), rng.integers(4, size=n).tolist()) for n in range(9)]

@@ -15,6 +15,7 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.kernels.transducer import accumulate_operators
+from sigmastar.learn.transducer_spectral import first_outputs
 from sigmastar.models.transducer import Transducer
 from sigmastar.moments.aligned_trigrams import AlignedMoments
 
@@ -51,13 +52,14 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
     accumulate_operators(
         middle.astype(np.int32), inverse, first_place, left, last, shares, operators
     )
-    first: FloatArray = np.bincount(first_place, shares, minlength=size).astype(np.float64)
+    # Trigrams may come from all positions: what they begin with is not what sequences begin with.
+    passed: FloatArray = np.bincount(first_place, shares, minlength=size).astype(np.float64)
     table = np.full(len(moments.first), -1, dtype=np.int32)
     table[codes] = np.arange(size, dtype=np.int32)
     model = Transducer(
-        left.T @ first,
+        left.T @ (moments.first[codes] / moments.first.sum()),
         operators,
-        first @ inverse,
+        passed @ inverse,
         table.reshape(len(moments.input_alphabet), -1),
         moments.input_alphabet,
         moments.output_alphabet,
@@ -107,7 +109,7 @@ def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer
     table = np.full(k * size, -1, dtype=np.int32)
     table[codes] = np.arange(len(codes), dtype=np.int32)
     model = Transducer(
-        np.bincount(b1, moments.weights, minlength=size) / moments.total,
+        first_outputs(moments, by_input=False),
         operators,
         np.ones(size),
         table.reshape(k, size),
