@@ -79,7 +79,7 @@ def draw_graph(
         else:
             bend = 0.22 if (arc.target, arc.source) in both else 0.08
             shapes.append(_curve(arc, centres, radii, bend))
-    spots = _label_spots(shapes, centres, radii)
+    spots = _label_spots(shapes, centres, radii, height)
     order = sorted(range(len(arcs)), key=lambda k: arcs[k].weight)
     drawn = [_arc(shapes[k], spots[k]) for k in order]
     nodes = [
@@ -191,15 +191,18 @@ def _loop(arc: Arc, centre: FloatArray, radius: float, middle: FloatArray, begin
 
 
 def _label_spots(
-    shapes: Sequence[_Shape], centres: FloatArray, radii: FloatArray
+    shapes: Sequence[_Shape], centres: FloatArray, radii: FloatArray, height: float
 ) -> list[FloatArray]:
     """Choose for each label the place that overlaps least with nodes and labels placed before."""
+    corner = np.array([_WIDTH, height])
     boxes = [(*centre, radius, radius) for centre, radius in zip(centres, radii, strict=True)]
     spots: list[FloatArray] = [np.zeros(2)] * len(shapes)
     for k in sorted(range(len(shapes)), key=lambda k: -abs(shapes[k].arc.weight)):
         half = 3.2 * len(shapes[k].arc.label) + 2
+        # Letters may be wider than the mean: some room is left to the edge of the picture.
+        edge = np.minimum([1.1 * half + 4, 10.0], corner / 2)
         best = min(
-            shapes[k].places,
+            [np.clip(place, edge, corner - edge) for place in shapes[k].places],
             key=lambda spot: sum(_overlap((*spot, half, 8.0), box) for box in boxes),
         )
         spots[k] = best
