@@ -16,7 +16,7 @@ import sigmastar as ss
 from sigmastar.cli.main import app
 from sigmastar.drawing.canvas import ticks
 from sigmastar.drawing.charts import lines, stems
-from sigmastar.drawing.graph import Arc, draw_graph
+from sigmastar.drawing.graph import Arc, _free_side, draw_graph
 from sigmastar.drawing.markup import Markup, element, join, number
 
 sys.path.insert(0, str(Path(__file__).parent / "browser"))
@@ -171,3 +171,11 @@ def test_labels_of_a_graph_stay_inside_the_picture():
     places = re.findall(r'<text x="([\d.]+)"[^>]*>a long symbol', picture)
     assert len(places) == 4
     assert all(60 < float(x) < 760 - 60 for x in places)
+
+
+def test_a_loop_keeps_away_from_other_arcs_and_from_the_arrow_of_the_start():
+    centres = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
+    arcs = [Arc(0, 1, 0.5, "a"), Arc(2, 0, 1.0, "b"), Arc(0, 0, 0.5, "c")]
+    side = _free_side(0, arcs, centres, begins=True)
+    assert side @ [0.0, -1.0] > 0.9
+    assert np.isclose(np.hypot(*_free_side(0, arcs[2:], centres[:1], begins=False)), 1.0)
