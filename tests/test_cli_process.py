@@ -159,3 +159,29 @@ def test_nothing_heavy_is_loaded_to_show_help():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["score", "predict", "perplexity", "sample", "export"])
+def test_a_model_of_another_kind_is_refused_in_one_line(command, place):
+    ss.HMMTagger(1).fit([["a", "b"]] * 3, [["X", "Y"]] * 3).save(place / "tagger.sigma")
+    rest = {"sample": [], "export": [place / "tagger.fst"]}.get(command, [place / "data.txt"])
+    done = process(command, place / "tagger.sigma", *rest)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "HMMTagger" in done.stderr
+
+
+def test_data_without_a_symbol_are_named(tmp_path):
+    (tmp_path / "empty.txt").write_text("\n\n")
+    done = invoke("learn", tmp_path / "empty.txt")
+    assert "empty.txt: there is nothing to learn from" in str(done.exception)
+
+
+def test_what_is_wrong_in_a_pipe_is_told_of_standard_input(place):
+    done = process("score", place / "model.sigma", "-", input=b"a\nb\xe9\n", text=False)
+    assert done.stderr.startswith(b"error: standard input:2: expected UTF-8 text")
+
+
+def test_text_is_not_taken_for_a_machine(tmp_path):
+    (tmp_path / "words.txt").write_text("one two three four five\n")
+    with pytest.raises(ss.errors.FileFormatError, match="not a model file of a known format"):
+        ss.read_model(tmp_path / "words.txt")

@@ -1,5 +1,8 @@
 """Gibbs sampling draws from the posterior that an enumeration gives."""
 
+import signal
+import threading
+import time
 from itertools import product
 
 import numpy as np
@@ -115,3 +118,27 @@ def test_scale_reduction_tells_agreeing_chains_from_others():
 def test_too_few_sweeps_are_refused():
     with pytest.raises(ss.errors.InvalidParameter, match="n_sweeps must exceed burn_in"):
         ss.GibbsPFA(2, n_sweeps=10, burn_in=8, n_samples=4).fit(["ab"])
+
+
+def interrupt_once_threads_work():
+    main = threading.main_thread().ident
+    while not any(t.name.startswith("ThreadPoolExecutor") for t in threading.enumerate()):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    signal.pthread_kill(main, signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ss.GibbsPFA(4, n_sweeps=10**7, burn_in=1, n_jobs=2, random_state=0),
+        ss.AutoWFA(600.0, n_jobs=2, random_state=0),
+    ],
+)
+def test_an_interrupt_does_not_wait_for_what_threads_had_to_do(learner):
+    few = ss.sample(random_pfa(7, n_states=4, symbols="abc"), 100, random_state=0)
+    began = time.monotonic()
+    threading.Thread(target=interrupt_once_threads_work, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(few)
+    assert time.monotonic() - began < 300  # otherwise it lasts ten minutes

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -14,6 +16,7 @@ import sigmastar as ss
 from sigmastar.cli.main import app
 from sigmastar.drawing.canvas import ticks
 from sigmastar.drawing.charts import lines, stems
+from sigmastar.drawing.graph import Arc, _free_side, draw_graph
 from sigmastar.drawing.markup import Markup, element, join, number
 
 sys.path.insert(0, str(Path(__file__).parent / "browser"))
@@ -158,3 +161,21 @@ def test_models_show_themselves_in_notebooks_and_terminals() -> None:
     assert facts["states"] == 3
     big = ss.datasets.make_pfa(60, 2, random_state=0)
     assert "<svg" not in big._repr_html_()
+
+
+def test_labels_of_a_graph_stay_inside_the_picture():
+    arcs = [Arc(i, i, 0.5, "a long symbol 49%") for i in range(4)]
+    arcs += [Arc(i, (i + 1) % 4, 0.5, "b 51%") for i in range(4)]
+    even = np.full(4, 0.25)
+    picture = str(draw_graph("abcd", arcs, visits=even, start=even, stop=0 * even, title="graph"))
+    places = re.findall(r'<text x="([\d.]+)"[^>]*>a long symbol', picture)
+    assert len(places) == 4
+    assert all(60 < float(x) < 760 - 60 for x in places)
+
+
+def test_a_loop_keeps_away_from_other_arcs_and_from_the_arrow_of_the_start():
+    centres = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
+    arcs = [Arc(0, 1, 0.5, "a"), Arc(2, 0, 1.0, "b"), Arc(0, 0, 0.5, "c")]
+    side = _free_side(0, arcs, centres, begins=True)
+    assert side @ [0.0, -1.0] > 0.9
+    assert np.isclose(np.hypot(*_free_side(0, arcs[2:], centres[:1], begins=False)), 1.0)

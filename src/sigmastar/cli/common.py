@@ -35,6 +35,7 @@ __all__ = [
     "given_size",
     "html_output",
     "integers",
+    "load_automaton",
     "load_kind",
     "model_files",
     "read_for",
@@ -43,6 +44,14 @@ __all__ = [
 ]
 
 Names = Mapping[str, str] | Sequence[str]
+
+# What to do with models that are no automata.
+_READERS = {
+    "HMMTagger": "Use: sigmastar tagger.",
+    "FSTTagger": "Use: sigmastar tagger.",
+    "TransliterationModel": "Use: sigmastar transducer.",
+    "ContinuousTagger": "Use: sigmastar sensors.",
+}
 
 
 def choice(*flags: str, names: Names, help: str, many: bool = False, metavar: str = "NAME") -> Any:
@@ -315,6 +324,21 @@ def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
     name = type(model).__name__
     if name not in kinds:
         raise FileFormatError(f"{path}: holds a {name}, not {what}. Make one with: {maker}")
+    return model
+
+
+def load_automaton(path: str | Path) -> Any:
+    """Read an automaton from a file of any format; say what else a file holds, and who reads it."""
+    from sigmastar.core.errors import FileFormatError
+    from sigmastar.models.formats.files import read_model
+
+    model = read_model(path)
+    name = type(model).__name__
+    if name not in ("WFA", "PFA", "HMM"):
+        raise FileFormatError(
+            f"{path}: holds a {name}, not an automaton over strings (WFA, PFA or HMM). "
+            f"{_READERS.get(name, 'Use it in Python: sigmastar.load.')}"
+        )
     return model
 
 

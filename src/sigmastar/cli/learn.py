@@ -92,6 +92,7 @@ def learn(
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     """
+    from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_corpus
     from sigmastar.estimators.registry import find_method
@@ -112,6 +113,9 @@ def learn(
     )
     announce_stdin(data)
     corpus = read_corpus(data, format)
+    if not corpus.n_symbols:
+        source = "standard input" if data == "-" else data
+        raise InvalidData(f"{source}: there is nothing to learn from; give sequences, one a line.")
     started = time.perf_counter()
     with stage(f"Learning by {method}"):
         estimator.fit(corpus)

@@ -13,6 +13,7 @@ from sigmastar.cli.common import (
     TextOutputOption,
     best_option,
     choice,
+    load_automaton,
     symbol_text,
 )
 from sigmastar.cli.output import (
@@ -87,9 +88,8 @@ def sample(
     """
     from sigmastar.core.progress import stage
     from sigmastar.inference import sample as draw
-    from sigmastar.models.formats.files import read_model
 
-    machine = read_model(model)
+    machine = load_automaton(model)
     with stage(f"Drawing {number:,} strings"):
         corpus = draw(machine, number, random_state=seed, length=length)
     if json:
@@ -123,19 +123,27 @@ def export(
         _print_model(machine, to)
         return
     _write_model(machine, Path(target), to)
+    states = getattr(machine, "n_states", None)  # transliterators count units
     if json:
-        emit_json({"written": target, "states": machine.n_states})
+        emit_json({"written": target, "states": states})
     else:
-        wrote(target, f"{machine.kind}, {machine.n_states} states")
+        wrote(target, machine.kind if states is None else f"{machine.kind}, {states} states")
 
 
 def _write_model(machine: Any, target: Path, to: str | None) -> None:
+    from sigmastar.core.errors import InvalidModel
     from sigmastar.models.formats.files import write_model
     from sigmastar.models.persist import atomic_write
 
     if to != "openfst" and not (to is None and target.suffix == ".fst"):
         write_model(machine, target, to)
         return
+    if not hasattr(machine, "to_openfst"):
+        raise InvalidModel(
+            f"a {type(machine).__name__} has no form in OpenFst. Automata (WFA, PFA, HMM) without "
+            "negative weights and transliterators of method em have; the table of a compiled "
+            "tagger goes there in Python: sigmastar.fst.bridge.to_openfst(tagger.machine)."
+        )
     atomic_write(target, machine.to_openfst().write_to_string())
 
 

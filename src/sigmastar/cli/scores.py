@@ -15,6 +15,7 @@ from sigmastar.cli.common import (
     UnknownOption,
     best_option,
     choice,
+    load_automaton,
     read_for,
     symbol_text,
 )
@@ -46,9 +47,8 @@ def score(
     """
     from sigmastar.core.progress import stage
     from sigmastar.inference import log_proba
-    from sigmastar.models.formats.files import read_model
 
-    machine = read_model(model)
+    machine = load_automaton(model)
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Scoring {len(corpus):,} sequences"):
         values = log_proba(machine, corpus, scoring=scoring)  # type: ignore[arg-type]
@@ -95,9 +95,8 @@ def perplexity(
     from sigmastar import metrics
     from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.pautomac import read_solution
-    from sigmastar.models.formats.files import read_model
 
-    machine = read_model(model)
+    machine = load_automaton(model)
     corpus = read_for(machine, data, format, unknown)
     figures: dict[str, float] = {}
     with stage(f"Measuring on {len(corpus):,} sequences"):
@@ -129,9 +128,8 @@ def predict(
     """
     from sigmastar.core.progress import stage
     from sigmastar.inference import predict_next
-    from sigmastar.models.formats.files import read_model
 
-    machine = read_model(model)
+    machine = load_automaton(model)
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Predicting after {len(corpus):,} sequences"):
         found = predict_next(machine, corpus, best)

@@ -71,7 +71,8 @@ class ParseError(InvalidData):
         super().__init__(path, line, expected, found)
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: expected {self.expected}, found {self.found}"
+        path = "standard input" if self.path == "-" else self.path
+        return f"{path}:{self.line}: expected {self.expected}, found {self.found}"
 
 
 class FileFormatError(SigmastarError, ValueError):

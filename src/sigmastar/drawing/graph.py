@@ -70,16 +70,16 @@ def draw_graph(
     centres = spread(low + unit * (high - low), _APART, low, high)
     radii = 15.0 + 12.0 * np.sqrt(visits / max(float(visits.max()), 1e-12))
     both = {(arc.source, arc.target) for arc in arcs}
-    middle = centres.mean(axis=0)
     shapes = []
     for arc in arcs:
         if arc.source == arc.target:
             begins = float(start[arc.source]) > _STARTS
-            shapes.append(_loop(arc, centres[arc.source], radii[arc.source], middle, begins))
+            side = _free_side(arc.source, arcs, centres, begins)
+            shapes.append(_loop(arc, centres[arc.source], radii[arc.source], side))
         else:
             bend = 0.22 if (arc.target, arc.source) in both else 0.08
             shapes.append(_curve(arc, centres, radii, bend))
-    spots = _label_spots(shapes, centres, radii)
+    spots = _label_spots(shapes, centres, radii, height)
     order = sorted(range(len(arcs)), key=lambda k: arcs[k].weight)
     drawn = [_arc(shapes[k], spots[k]) for k in order]
     nodes = [
@@ -171,12 +171,22 @@ def _curve(arc: Arc, centres: FloatArray, radii: FloatArray, bend: float) -> _Sh
     return _Shape(arc, path, tip, math.atan2(toward[1], toward[0]), places)
 
 
-def _loop(arc: Arc, centre: FloatArray, radius: float, middle: FloatArray, begins: bool) -> _Shape:
-    """Draw an arc from a state to itself, on the side away from the middle of the picture."""
-    away = _unit(centre - middle)
-    if (begins and away[0] < -0.5) or not away.any():
-        # The arrow of the start comes from the left.
-        away = np.array([0.0, 1.0 if away[1] > 0 else -1.0])
+def _free_side(node: int, arcs: Sequence[Arc], centres: FloatArray, begins: bool) -> FloatArray:
+    """Find the direction farthest from a node's arcs; of equals, away from the middle."""
+    ends = [{arc.source, arc.target} - {node} for arc in arcs if node in (arc.source, arc.target)]
+    taken = [_unit(centres[other] - centres[node]) for pair in ends for other in pair]
+    if begins:
+        taken.append(np.array([-1.0, 0.0]))  # the arrow of the start comes from the left
+    away = _unit(centres[node] - centres.mean(axis=0))
+    angles = np.arange(24) * (math.pi / 12)
+    sides = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    nearest = np.max(sides @ np.reshape(taken, (-1, 2)).T, axis=1, initial=-1.0)
+    side: FloatArray = sides[np.argmin(nearest - 0.3 * (sides @ away))]
+    return side
+
+
+def _loop(arc: Arc, centre: FloatArray, radius: float, away: FloatArray) -> _Shape:
+    """Draw an arc from a state to itself, on the given side."""
     angle = math.atan2(away[1], away[0])
     low, high = angle - 0.5, angle + 0.5
     first = centre + (radius + 1) * np.array([math.cos(low), math.sin(low)])
@@ -191,15 +201,18 @@ def _loop(arc: Arc, centre: FloatArray, radius: float, middle: FloatArray, begin
 
 
 def _label_spots(
-    shapes: Sequence[_Shape], centres: FloatArray, radii: FloatArray
+    shapes: Sequence[_Shape], centres: FloatArray, radii: FloatArray, height: float
 ) -> list[FloatArray]:
     """Choose for each label the place that overlaps least with nodes and labels placed before."""
+    corner = np.array([_WIDTH, height])
     boxes = [(*centre, radius, radius) for centre, radius in zip(centres, radii, strict=True)]
     spots: list[FloatArray] = [np.zeros(2)] * len(shapes)
     for k in sorted(range(len(shapes)), key=lambda k: -abs(shapes[k].arc.weight)):
         half = 3.2 * len(shapes[k].arc.label) + 2
+        # Letters may be wider than the mean: some room is left to the edge of the picture.
+        edge = np.minimum([1.1 * half + 4, 10.0], corner / 2)
         best = min(
-            shapes[k].places,
+            [np.clip(place, edge, corner - edge) for place in shapes[k].places],
             key=lambda spot: sum(_overlap((*spot, half, 8.0), box) for box in boxes),
         )
         spots[k] = best

@@ -50,8 +50,10 @@ class AutoWFA(AutomatonEstimator):
         Threads.
     random_state : int, Generator, …
         Seeds the held-out part and all starts.
-    alphabet, unknown
-        Coding of the symbols, and what to do with symbols outside it.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
 
     Attributes
     ----------

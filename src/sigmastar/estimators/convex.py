@@ -49,8 +49,10 @@ class ConvexWFA(MomentEstimator):
         Stop at this relative duality gap, or after this many iterations.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out.
-    alphabet, unknown
-        As in :class:`SpectralWFA`.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
 
     Attributes
     ----------

@@ -41,8 +41,10 @@ class GibbsPFA(AutomatonEstimator):
         Threads; the result does not depend on it.
     random_state : int, Generator, …
         Seeds the chains.
-    alphabet, unknown
-        Coding of the symbols, and what to do with symbols outside it.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
 
     Attributes
     ----------

@@ -47,8 +47,10 @@ class KneserNey(ModelEstimator):
     ends : bool
         Whether the end of a sequence is predicted like a symbol. Turn it off where sequences are
         cut from running text, so that their ends mean nothing.
-    alphabet, unknown
-        Coding of the symbols, and what to do with symbols outside it.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
 
     Attributes
     ----------

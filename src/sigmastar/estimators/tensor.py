@@ -49,8 +49,10 @@ class TensorHMM(MomentEstimator):
         Greatest size that "auto" tries.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out; the starts of the power method.
-    alphabet, unknown
-        As in :class:`SpectralWFA`.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
 
     Attributes
     ----------

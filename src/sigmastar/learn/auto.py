@@ -196,6 +196,7 @@ class _Search:
         self.tracks = [Track("hmm", seed), Track("pfa", seed)]
         self._busy: set[int] = set()
         self._lock = threading.Lock()
+        self._stopped = False
         self.forest = Forest(train, n_states=LAYOUT)
         self.held_forest = Forest(held, n_states=LAYOUT)
 
@@ -228,8 +229,13 @@ class _Search:
     def grow(self, deadline: float) -> None:
         """Advance tracks until the deadline, as many at a time as there are cores."""
         with ThreadPoolExecutor(self.workers) as pool:
-            for outcome in [pool.submit(self._work, deadline) for _ in range(self.workers)]:
-                outcome.result()
+            outcomes = [pool.submit(self._work, deadline) for _ in range(self.workers)]
+            try:
+                for outcome in outcomes:
+                    outcome.result()
+            except BaseException:
+                self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
+                raise
         for track in self.tracks:
             if track.steps and np.isfinite(track.score):
                 model = family_named(track.name).model(track.parameters, self.train.alphabet)
@@ -246,12 +252,15 @@ class _Search:
                 )
 
     def _work(self, deadline: float) -> None:
-        while time.monotonic() < deadline:
+        def running() -> bool:
+            return not self._stopped and time.monotonic() < deadline
+
+        while running():
             with self._lock:
                 track = self._next_track()
                 self._busy.add(id(track))
             try:
-                track.advance(self.forest, self.held_forest, deadline)
+                track.advance(self.forest, self.held_forest, running)
             finally:
                 with self._lock:
                     self._busy.discard(id(track))

@@ -90,7 +90,12 @@ def learn_gibbs(
     with stage("Gibbs sampling", settings.n_chains * settings.n_sweeps) as bar:
         chains = [_Chain(corpus, n_states, settings, start, seed, bar) for seed in seeds]
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(_Chain.run, chains))
+            try:
+                list(pool.map(_Chain.run, chains))
+            except BaseException:
+                for chain in chains:  # Ctrl-C: leaving the pool waits for its threads
+                    chain.stopped = True
+                raise
     samples = [model for chain in chains for model in chain.samples]
     traces = [chain.trace for chain in chains]
     kept = [trace[settings.burn_in :] for trace in traces]
@@ -137,6 +142,7 @@ class _Chain:
         self.bar = bar
         self.samples: list[PFA] = []
         self.trace: list[float] = []
+        self.stopped = False
         begin = start if start is not None else _random_start(corpus, n_states, settings, rng)
         n, k = begin.n_states, len(corpus.alphabet)
         self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
@@ -166,6 +172,8 @@ class _Chain:
             np.linspace(settings.burn_in, settings.n_sweeps, settings.n_samples + 1)[1:].astype(int)
         )
         for number in range(1, settings.n_sweeps + 1):
+            if self.stopped:
+                return
             sweep(
                 self.corpus.symbols,
                 self.corpus.offsets,

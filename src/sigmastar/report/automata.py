@@ -70,8 +70,9 @@ def graph_card(graph: StateGraph) -> Markup:
         else ""
     )
     note = (
-        f"{what}Circles grow with visits, arcs with probability; a short arrow marks starts, an "
-        f"inner ring ends. The arcs shown stand for {100 * graph.kept_share:.0f} % of the moves"
+        f"{what}Circles grow with visits, arcs with probability (written behind the symbol); a "
+        "short arrow marks starts, an inner ring ends. The arcs shown stand for "
+        f"{100 * graph.kept_share:.0f} % of the moves"
         + (f"; {graph.hidden_states} rarer states are left out." if graph.hidden_states else ".")
     )
     picture = draw_graph(

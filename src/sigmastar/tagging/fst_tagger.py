@@ -36,6 +36,7 @@ from sigmastar.tagging.vocabulary import Vocabulary, cut_names
 __all__ = ["KINDS", "FSTTagger"]
 
 KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
+_FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 _MODEL = ("bigram", "trigram", "offsets", "candidates", "scores", "context_rows", "context")
 
 
@@ -265,7 +266,9 @@ class FSTTagger(StoredModel):
     def facts(self) -> dict[str, Any]:
         """Return the kind of machine, its size and what it knows."""
         told = {
-            key: value for key, value in self.info.items() if isinstance(value, (int, float, str))
+            _FACTS.get(key, key): value
+            for key, value in self.info.items()
+            if isinstance(value, (int, float, str))
         }
         return told | {
             "tags": len(self.tags),

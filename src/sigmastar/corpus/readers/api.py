@@ -207,7 +207,7 @@ def read_tagged(
         if format not in TAGGED:
             raise InvalidData(
                 f"{source.path}: expected tagged sentences; the format looks like {format!r}. "
-                f"Pass format= one of {', '.join(TAGGED)} if it is one of these."
+                f"If it is one of {', '.join(TAGGED)}, pass format= (on the command line: -f)."
             )
         which = _COLUMN_OF[column]
         rows = ((s[0], s[which]) for s in islice(_TAGGED[format](source), limit))

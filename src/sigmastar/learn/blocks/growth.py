@@ -7,6 +7,7 @@ steps of Baum–Welch, split, prune), so that the same model can be made again w
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,36 +65,41 @@ class Track:
         """How many states the model has now."""
         return len(self.parameters["initial"]) if self.parameters else 0
 
-    def advance(self, train: Forest, held_out: Forest, deadline: float) -> None:
-        """Take the next step: start, train and grow once, or prune; stop at the deadline."""
+    def advance(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
+        """Take the next step: start, train and grow once, or prune; stop when told to."""
         began = time.monotonic()
         family = family_named(self.name)
         if not self.parameters:
             size = SIZES[self.name][0]
             self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
             self.steps.append(["start", size])
-            self._train(family, train, held_out, deadline, "em", COARSE)
+            self._train(family, train, held_out, running, "em", COARSE)
         elif not np.isfinite(self.score):  # parameters were given
-            self._train(family, train, held_out, deadline, "em", COARSE)
+            self._train(family, train, held_out, running, "em", COARSE)
         else:
             larger = [size for size in SIZES[self.name] if size >= 1.3 * self.n_states]
-            if not (larger and self._grow(family, larger[0], train, held_out, deadline)):
-                self._train(family, train, held_out, deadline, "em", FINE)
+            if not (larger and self._grow(family, larger[0], train, held_out, running)):
+                self._train(family, train, held_out, running, "em", FINE)
                 pruning = family_named(self.name, PRUNING)
-                self._train(pruning, train, held_out, deadline, "prune", FINE)
+                self._train(pruning, train, held_out, running, "prune", FINE)
                 self.settled = True
         self.size_scores[self.n_states] = self.score
         self.seconds += time.monotonic() - began
 
     def _grow(
-        self, family: Family, size: int, train: Forest, held_out: Forest, deadline: float
+        self,
+        family: Family,
+        size: int,
+        train: Forest,
+        held_out: Forest,
+        running: Callable[[], bool],
     ) -> bool:
         """Split states and train; go back to what there was if that does not pay."""
         small = (self.parameters, self.score, len(self.steps))
         self.parameters = split(family, self.parameters, size, train, self.seed)
         self.steps.append(["split", size])
         self.score = -np.inf
-        self._train(family, train, held_out, deadline, "em", COARSE)
+        self._train(family, train, held_out, running, "em", COARSE)
         if self.score > small[1]:
             return True
         self.parameters, self.score = small[0], small[1]
@@ -105,7 +111,7 @@ class Track:
         family: Family,
         train: Forest,
         held_out: Forest,
-        deadline: float,
+        running: Callable[[], bool],
         verb: str,
         tolerance: float,
     ) -> None:
@@ -114,7 +120,7 @@ class Track:
         best, best_count = self.score, 0
         history: list[float] = []
         count = 0
-        while time.monotonic() < deadline:
+        while running():
             counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
             if counts.impossible:
                 break

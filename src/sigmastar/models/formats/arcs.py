@@ -47,8 +47,9 @@ def to_machine(model: WFA | HMM) -> Machine:
     least = min(wfa.initial.min(), wfa.final.min(), wfa.transitions.min(initial=0.0))
     if least < 0:
         raise InvalidModel(
-            "weights must not be negative to be written as -log; the smallest is "
-            f"{least:.3g}. Convert the model to a PFA first."
+            f"weights must not be negative to be written as -log; the smallest is {least:.3g}. "
+            "Learn a model without negative weights: SeparablePFA or BaumWelchPFA, on the command "
+            "line sigmastar learn --method separable (or em)."
         )
     starts = np.flatnonzero(wfa.initial)
     arcs: list[Arc] = []

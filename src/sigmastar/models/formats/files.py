@@ -19,6 +19,7 @@ __all__ = ["MODEL_FORMATS", "read_model", "write_model"]
 
 MODEL_FORMATS = ("sigma", "pautomac", "treba", "att")
 _RULE = AnyOf(Nothing(), Choice(*MODEL_FORMATS))
+_OPENFST = b"\xd6\xfd\xb2\x7e"  # the first bytes of a binary machine
 
 
 def read_model(path: str | os.PathLike[str], format: str | None = None) -> Any:
@@ -110,12 +111,17 @@ def _by_content(path: str | os.PathLike[str]) -> str:
         return "pautomac"
     if any(len(words) == 4 and words[1] == ">" for words in rows):
         return "treba"
-    if any(len(words) == 5 for words in rows):
+    if any(len(words) == 5 and words[0].isdigit() and words[1].isdigit() for words in rows):
         return "att"
     if rows and all(1 <= len(words) <= 4 and words[0].isdigit() for words in rows):
         raise InvalidData(
             f"{source.path}: Treba (probabilities) and AT&T text (-log weights) look alike here. "
             'Pass format="treba" or format="att".'
+        )
+    if head.startswith(_OPENFST):
+        raise FileFormatError(
+            f"{source.path}: an OpenFst machine. Read it in Python with "
+            "sigmastar.models.openfst.from_openfst(pynini.Fst.read(path))."
         )
     raise FileFormatError(
         f"{source.path}: not a model file of a known format ({', '.join(MODEL_FORMATS)})."

@@ -95,7 +95,9 @@ def pautomac_text(model: WFA) -> str:
     """Write a PFA over integers in the PAutomaC format."""
     if not isinstance(model, PFA):
         raise InvalidModel(
-            f"the PAutomaC format holds probabilities; got a {model.kind}. Convert it to a PFA."
+            f"the PAutomaC format holds probabilities; got a {model.kind}. "
+            "Learn a PFA: SeparablePFA or BaumWelchPFA, on the command line sigmastar learn "
+            "--method separable (or em)."
         )
     check_integers(model.alphabet, "PAutomaC")
     leaving = model.transitions.sum(axis=2).T  # (state, symbol)

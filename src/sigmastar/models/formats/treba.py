@@ -142,7 +142,9 @@ def treba_text(model: WFA | HMM) -> str:
         return _hmm_text(model)
     if not isinstance(model, PFA):
         raise InvalidModel(
-            f"the Treba format holds probabilities; got a {model.kind}. Convert it to a PFA."
+            f"the Treba format holds probabilities; got a {model.kind}. "
+            "Learn a PFA: SeparablePFA or BaumWelchPFA, on the command line sigmastar learn "
+            "--method separable (or em)."
         )
     check_integers(model.alphabet, "Treba")
     return _pfa_text(model)
