@@ -19,7 +19,7 @@ from sigmastar.metrics import (
 )
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.report.labels import confusion_cards, percent
+from sigmastar.report.labels import confusion_cards, first_states, percent
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, scrolling, table
 from sigmastar.transduction.model import TransliterationModel
@@ -30,6 +30,7 @@ __all__ = ["pair_cards", "transducer_sections", "transliterator_sections"]
 
 _WIDEST = 30
 _EXAMPLES = 14
+_MOST_STATES = 40
 
 
 def transducer_sections(
@@ -53,15 +54,15 @@ def _machine(machine: Transducer) -> list[Markup]:
             for s in range(len(inputs))
         ]
     )[:, : len(outputs)]
-    states = [str(i) for i in range(machine.n_states)]
+    states = [""] * min(machine.n_states, _MOST_STATES)
     small = [
         element(
             "figure",
             element("figcaption", f"reading {name}"),
             heatmap(
-                machine.input_sums[s],
-                [""] * len(states),
-                [""] * len(states),
+                machine.input_sums[s, : len(states), : len(states)],
+                states,
+                states,
                 title=f"moves reading {name}",
                 cell=max(4.0, min(14.0, 110.0 / len(states))),
                 percent=False,
@@ -87,7 +88,8 @@ def _machine(machine: Transducer) -> list[Markup]:
         card(
             "Moves by input",
             element("div", *small, class_="grid"),
-            note="Operators summed over all outputs; orange is negative.",
+            note="Operators summed over all outputs; orange is negative."
+            + first_states(machine.n_states, _MOST_STATES),
         ),
     ]
 
