@@ -14,6 +14,7 @@ import safetensors.numpy
 
 import sigmastar as ss
 from sigmastar.corpus.frame_files import FrameTable
+from sigmastar.models.persist import Stored, write_stored
 from sigmastar.report.build import build_report
 from sigmastar.report.taggers import _transducer_cards
 
@@ -103,7 +104,7 @@ def test_strange_machines_have_a_page(model: ss.WFA) -> None:
     assert "State graph" in build_report(model)
 
 
-@pytest.mark.parametrize("size", [1e200, 1e300])
+@pytest.mark.parametrize("size", [1e154, 1e200, 1e300])
 def test_weights_that_overflow_are_refused(size: float) -> None:
     model = ss.WFA([size, 1], [[[size, 1], [1, size]]], [size, 1], ss.Alphabet("a"))
     with pytest.raises(ss.errors.InvalidModel, match="overflow"):
@@ -162,3 +163,14 @@ def test_a_machine_of_many_states_needs_no_matrix_of_pairs() -> None:
     tracemalloc.stop()
     assert peak < 8e6
     assert f"{n:,} states" in cards[0]
+
+
+def test_what_no_check_foresaw_is_still_a_malformed_file(tmp_path: Path) -> None:
+    tagger = ss.HMMTagger().fit([["a", "b"]] * 4, [["X", "Y"]] * 4)
+    stored = tagger.to_stored()
+    arrays = {
+        name: array[:0] if "depth" in name else array for name, array in stored.arrays.items()
+    }
+    write_stored(tmp_path / "m.sigma", Stored(stored.kind, arrays, stored.meta))
+    with pytest.raises(ss.errors.FileFormatError, match=r"HMMTagger in the file is malformed"):
+        ss.load(tmp_path / "m.sigma")

@@ -155,15 +155,19 @@ def _single_units(model: TransliterationModel) -> Markup | None:
     """Draw the units of one symbol each as a matrix of what is written for what."""
     read, write = model.units.inputs, model.units.outputs
     alone = ((read >= 0).sum(axis=1) == 1) & ((write >= 0).sum(axis=1) == 1)
-    if not alone.any():
-        return None
     weights = model.unit_weights
-    matrix = np.zeros((len(model.source_alphabet), len(model.target_alphabet)))
-    np.add.at(matrix, (read[alone].max(axis=1), write[alone].max(axis=1)), weights[alone])
-    rows = np.flatnonzero(matrix.sum(axis=1))[:_WIDEST]
-    order = np.argsort([str(model.source_alphabet.symbols[r]) for r in rows], kind="stable")
-    rows = rows[order]
-    shares = matrix[rows] / np.maximum(matrix[rows].sum(axis=1, keepdims=True), 1e-300)
+    if not weights[alone].any():
+        return None
+    sources, targets = read[alone].max(axis=1), write[alone].max(axis=1)
+    totals = np.bincount(sources, weights[alone], len(model.source_alphabet))
+    rows = np.flatnonzero(totals)[:_WIDEST]
+    rows = rows[np.argsort([str(model.source_alphabet.symbols[r]) for r in rows], kind="stable")]
+    place = np.full(len(totals), -1)
+    place[rows] = np.arange(len(rows))
+    shown = place[sources] >= 0  # of large alphabets a few rows: all of them would not fit
+    shares = np.zeros((len(rows), len(model.target_alphabet)))
+    np.add.at(shares, (place[sources[shown]], targets[shown]), weights[alone][shown])
+    shares /= totals[rows, None]
     columns = np.flatnonzero(shares.max(axis=0) >= 0.08)[:_WIDEST]
     columns = columns[np.argsort(shares[:, columns].argmax(axis=0), kind="stable")]
     return card(

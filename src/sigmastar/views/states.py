@@ -143,15 +143,14 @@ def _grouped(automaton: WFA, n_groups: int) -> PFA:
     """Summarise a WFA as a PFA over groups of prefixes that predict alike."""
     readout = Readout.of(automaton).weights
     prefixes, weights = _likely_prefixes(automaton, readout)
-    if not all(np.isfinite(values).all() for values in (prefixes, weights, prefixes @ readout)):
-        raise InvalidModel("the weights must be small enough to be multiplied; they overflow.")
+    _refuse_overflow(weights.sum())
     # Of a large alphabet, only the symbols that are seen: the rest would cost and show nothing.
     seen = np.sort(np.argsort(-_expected_symbols(prefixes, readout), kind="stable")[:_SYMBOLS])
     readout = readout[:, np.append(seen, automaton.n_symbols)]
     follow = _shares(np.maximum(prefixes @ readout, 0.0))
     kinds = len(np.unique(follow.round(6), axis=0))
     k = min(automaton.n_states, n_groups, kinds)
-    groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights)
+    groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights / weights.max())
     members = groups.labels_
     arcs = np.zeros((automaton.n_symbols, k, k))
     stop = np.zeros(k)
@@ -194,5 +193,11 @@ def _likely_prefixes(automaton: WFA, readout: FloatArray) -> tuple[FloatArray, F
 def _shares(rows: FloatArray) -> FloatArray:
     """Scale rows to sum to one; a row without any weight becomes uniform."""
     sums = rows.sum(axis=1, keepdims=True)
+    _refuse_overflow(sums)
     scaled = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / rows.shape[1])
     return np.asarray(scaled, dtype=np.float64)
+
+
+def _refuse_overflow(values: FloatArray) -> None:
+    if not np.isfinite(values).all():
+        raise InvalidModel("the weights must be small enough to be multiplied; they overflow.")
