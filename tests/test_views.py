@@ -137,6 +137,12 @@ def test_graph_of_a_wfa_groups_prefixes_and_ignores_its_basis() -> None:
     )
 
 
+def test_arcs_of_many_symbols_name_two_and_say_so() -> None:
+    model = ss.PFA([1.0], np.full((3, 1, 1), 0.3), [0.1], ss.Alphabet("abc"))
+    (arc,) = state_graph(model).arcs
+    assert arc.label == "a 30%, b 30% …"
+
+
 def test_rare_states_are_left_out_and_counted() -> None:
     graph = state_graph(ss.datasets.make_pfa(20, 3, random_state=0), max_states=6)
     assert len(graph.names) == 6
@@ -156,6 +162,14 @@ def test_confusion_agrees_with_scikit_learn() -> None:
     assert top.counts[0, 0] == found.counts[0, 0]
     assert top.counts[0, 1] == found.counts[0, 1:].sum()
     assert top.counts.sum() == 200
+
+
+def test_recall_and_precision_are_shares_of_rows_and_columns() -> None:
+    found = confusion("aaab", "aabb")
+    assert found.labels == ("a", "b")
+    np.testing.assert_allclose(found.recall, [2 / 3, 1.0])
+    np.testing.assert_allclose(found.precision, [1.0, 1 / 2])
+    np.testing.assert_allclose(found.shares(), [[2 / 3, 1 / 3], [0, 1]])
 
 
 def test_confusion_refuses_labels_that_do_not_match() -> None:
@@ -224,6 +238,10 @@ def test_summary_knows_entropy_and_length() -> None:
     summary = summarize(loop_machine(), 2)
     assert summary["mean_length"] == pytest.approx(2.0)
     assert summary["likeliest_strings"][0] == {"string": "a", "p": pytest.approx(0.5)}
+    # A fair coin tells whether to stop before each symbol: two tosses, two bits on average.
+    coin = ss.PFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a"))
+    found = summarize(coin, 0)
+    assert abs(found["entropy_bits_per_string"] - 2) < 4 * found["entropy_standard_error"] < 0.2
     assert shown_string(["open", "b"]) == "open b"
     assert shown_string("abcdef", 3) == "abc …"
 
