@@ -78,6 +78,16 @@ def test_show_summarises(model):
     assert summary["mean_length"] == pytest.approx(lengths.mean(), rel=0.05)
 
 
+def test_symbols_are_shown_to_the_letter(tmp_path):
+    symbols = ["[bold]x[/]", "[/]", "\x1b[31mred", "a\u202eb"]
+    drawn = ss.datasets.make_pfa(1, len(symbols), random_state=0)
+    named = ss.PFA(drawn.initial, drawn.transitions, drawn.final, ss.Alphabet(symbols))
+    named.save(tmp_path / "m.sigma")
+    text = run("show", f"{tmp_path}/m.sigma", "-k", "60")
+    assert all(shown in text for shown in ("[bold]x[/]", "[/]", "\\x1b[31mred", "a\\u202eb"))
+    assert not set("\x1b\u202e") & set(text)
+
+
 def test_export_keeps_the_function(model, tmp_path):
     run("export", model, str(tmp_path / "m.att"))
     again = ss.read_model(tmp_path / "m.att")

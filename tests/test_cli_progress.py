@@ -32,6 +32,17 @@ def test_a_stage_that_never_advances_gets_a_bar(screen):
     assert "one big decomposition" in shown(screen, work)
 
 
+def test_titles_are_not_markup(screen):
+    def work():
+        with stage("Reading odd[/].txt") as progress:
+            progress.advance(0, note="[b]")
+            time.sleep(0.3)
+
+    text = shown(screen, work)
+    assert "odd[/].txt" in text
+    assert "[b]" in text
+
+
 def test_a_short_stage_gets_none(screen):
     def work():
         for _ in range(100):

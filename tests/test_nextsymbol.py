@@ -1,5 +1,7 @@
 """Predictions of the next symbol, their errors, sampling and the likeliest strings."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,23 @@ def test_likeliest_strings_are_those_of_an_enumeration(seed):
     found = ss.likeliest_strings(model, 8)
     np.testing.assert_allclose([p for _, p in found], [p for p, _ in ranked], rtol=1e-9)
     assert ["".join(x) for x, _ in found] == [x for _, x in ranked]
+
+
+def test_prefixes_share_their_memory_in_the_search():
+    # The empty string is the likeliest, but 7,600 prefixes are likelier still.
+    model = ss.PFA([1.0], [[[0.999]]], [0.001], ss.Alphabet("a"))
+    tracemalloc.start()
+    found = ss.likeliest_strings(model, 2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ["".join(x) for x, _ in found] == ["", "a"]
+    assert peak < 20e6
+
+
+def test_the_search_forgets_what_it_can_never_open():
+    endless = ss.PFA([1.0], np.full((500, 1, 1), 0.002), [0.0], ss.Alphabet(range(500)))
+    tracemalloc.start()
+    assert ss.likeliest_strings(endless, 2, max_opened=200) == []
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2e6

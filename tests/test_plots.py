@@ -75,6 +75,32 @@ def test_confusion_matrix_shows_shares() -> None:
     assert axes.get_title() == "75.00 % right"
 
 
+def test_confusions_among_rare_labels_are_errors_in_the_title() -> None:
+    axes = ss.plots.confusion_matrix("aaabc", "aaacb", most=2)
+    assert axes.get_title() == "60.00 % right"
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "other"]
+
+
+def test_streams_of_many_labels_have_the_colours_of_the_legend() -> None:
+    axes = ss.plots.stream({"given": "abcdefghijkl"})
+    codes = axes.images[0].get_array()[0]
+    assert codes.tolist() == [*range(10), 0, 1]
+    shown = axes.images[0].cmap(axes.images[0].norm(codes))
+    legend = [patch.get_facecolor() for patch in axes.get_legend().get_patches()]
+    np.testing.assert_allclose(shown, legend)
+
+
+def test_what_cannot_be_plotted_is_refused(learned: ss.BaumWelchPFA) -> None:
+    for call in (
+        lambda: ss.plots.singular_values(learned, of="noise"),
+        lambda: ss.plots.state_graph(learned, max_states=0),
+        lambda: ss.plots.next_symbols(learned, k=0),
+        lambda: ss.plots.confusion_matrix("a", "a", most=0),
+    ):
+        with pytest.raises(ss.errors.InvalidParameter, match="must be"):
+            call()
+
+
 def test_stream_gives_equal_labels_equal_colours() -> None:
     axes = ss.plots.stream({"right": "aab", "given": "abb"})
     np.testing.assert_array_equal(axes.images[0].get_array(), [[0, 0, 1], [0, 1, 1]])

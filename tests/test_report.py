@@ -94,6 +94,8 @@ def test_ticks_are_round_and_cover() -> None:
     assert ticks(0, 100, 4) == [0, 25, 50, 75, 100]
     assert ticks(-13.6, -13.2, 4) == pytest.approx([-13.6, -13.5, -13.4, -13.3, -13.2])
     assert ticks(1, 1) == [1]
+    assert ticks(0, 1e-13, 4) == pytest.approx([0, 2.5e-14, 5e-14, 7.5e-14, 1e-13], abs=1e-18)
+    assert ticks(0, 5e-324) == [0]
 
 
 def test_charts_of_nothing_say_so() -> None:

@@ -244,6 +244,12 @@ def test_pairs_that_cannot_be_learned_from_are_refused(pairs, message):
         ss.SpectralTransducer(1).fit(pairs)
 
 
+@pytest.mark.parametrize("kind", [ss.JointHMMTransducer, ss.KHMMTransducer])
+def test_the_baselines_need_three_symbols_too(kind):
+    with pytest.raises(InvalidData, match=r"three symbols.*EMTransducer"):
+        kind(1).fit([("ab", "xy")])
+
+
 ESTIMATORS = [
     ss.SpectralTransducer(2),
     ss.JointHMMTransducer(2),

@@ -17,6 +17,8 @@ from sigmastar.views.states import expected_visits, state_graph
 from sigmastar.views.subject import automaton_of, subject_of
 from sigmastar.views.summary import shown_string, summarize
 
+AB = ss.Alphabet("ab")
+
 
 def loop_machine() -> ss.PFA:
     """Write a, then b or c for ever until the end: three states whose moves are known."""
@@ -53,6 +55,40 @@ def test_singular_values_do_not_depend_on_the_basis_or_the_way() -> None:
 def test_no_singular_values_without_a_square_summable_function() -> None:
     endless = ss.WFA([1.0], [[[1.0]]], [1.0], ss.Alphabet("a"))
     assert hankel_singular_values(endless) is None
+
+
+def test_slow_sums_have_singular_values_too() -> None:
+    # f(aⁿ) = s (1-s)ⁿ: rank one, and the only singular value is Σ f(aⁿ)² (n+1) under a root.
+    stop = 1e-4
+    slow = ss.PFA([1.0], [[[1 - stop]]], [stop], ss.Alphabet("a"))
+    expected = stop / (1 - (1 - stop) ** 2)
+    np.testing.assert_allclose(hankel_singular_values(slow), [expected], rtol=1e-9)
+
+
+def test_states_that_no_string_visits_change_nothing() -> None:
+    model = loop_machine()
+    arcs = np.zeros((3, 4, 4))
+    arcs[:, :3, :3] = model.transitions
+    arcs[0, 3, 3] = 1.0
+    padded = ss.PFA([1, 0, 0, 0], arcs, [0, 0.5, 0.5, 0], model.alphabet)
+    np.testing.assert_allclose(expected_visits(padded), [*expected_visits(model), 0.0])
+    values = hankel_singular_values(padded)
+    np.testing.assert_allclose(values, [*hankel_singular_values(model), 0.0], atol=1e-7)
+    assert summarize(padded)["mean_length"] == pytest.approx(2.0)
+
+
+def test_sums_that_diverge_have_no_singular_values() -> None:
+    rng = np.random.default_rng(0)
+    wild = ss.WFA(rng.normal(size=4), rng.normal(size=(2, 4, 4)), rng.normal(size=4), AB)
+    assert hankel_singular_values(wild) is None
+
+
+def test_groups_are_made_by_the_symbols_expected_most() -> None:
+    # Ninety symbols, more than are looked at; the last ones are by far the likeliest.
+    chances = np.where(np.arange(90) < 85, 1e-4, (0.9 - 85e-4) / 5)
+    model = ss.WFA([1.0], chances[:, None, None], [0.1], ss.Alphabet(range(90)))
+    emit = state_graph(model).emit[0]
+    np.testing.assert_allclose(emit[85:], [*chances[85:], 0.1], rtol=2e-3)
 
 
 def test_iteration_and_linear_system_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,6 +137,12 @@ def test_graph_of_a_wfa_groups_prefixes_and_ignores_its_basis() -> None:
     )
 
 
+def test_arcs_of_many_symbols_name_two_and_say_so() -> None:
+    model = ss.PFA([1.0], np.full((3, 1, 1), 0.3), [0.1], ss.Alphabet("abc"))
+    (arc,) = state_graph(model).arcs
+    assert arc.label == "a 30%, b 30% …"
+
+
 def test_rare_states_are_left_out_and_counted() -> None:
     graph = state_graph(ss.datasets.make_pfa(20, 3, random_state=0), max_states=6)
     assert len(graph.names) == 6
@@ -115,7 +157,19 @@ def test_confusion_agrees_with_scikit_learn() -> None:
     np.testing.assert_array_equal(found.counts, expected)
     assert found.accuracy == pytest.approx(np.mean(right == given))
     assert np.isnan(found.precision[found.labels.index("d")])
-    np.testing.assert_array_equal(found.top(2).counts.sum(), 200)
+    top = found.top(2)
+    assert top.labels == (found.labels[0], "other")
+    assert top.counts[0, 0] == found.counts[0, 0]
+    assert top.counts[0, 1] == found.counts[0, 1:].sum()
+    assert top.counts.sum() == 200
+
+
+def test_recall_and_precision_are_shares_of_rows_and_columns() -> None:
+    found = confusion("aaab", "aabb")
+    assert found.labels == ("a", "b")
+    np.testing.assert_allclose(found.recall, [2 / 3, 1.0])
+    np.testing.assert_allclose(found.precision, [1.0, 1 / 2])
+    np.testing.assert_allclose(found.shares(), [[2 / 3, 1 / 3], [0, 1]])
 
 
 def test_confusion_refuses_labels_that_do_not_match() -> None:
@@ -184,6 +238,10 @@ def test_summary_knows_entropy_and_length() -> None:
     summary = summarize(loop_machine(), 2)
     assert summary["mean_length"] == pytest.approx(2.0)
     assert summary["likeliest_strings"][0] == {"string": "a", "p": pytest.approx(0.5)}
+    # A fair coin tells whether to stop before each symbol: two tosses, two bits on average.
+    coin = ss.PFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a"))
+    found = summarize(coin, 0)
+    assert abs(found["entropy_bits_per_string"] - 2) < 4 * found["entropy_standard_error"] < 0.2
     assert shown_string(["open", "b"]) == "open b"
     assert shown_string("abcdef", 3) == "abc …"
 

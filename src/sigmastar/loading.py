@@ -50,3 +50,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         return getattr(import_module(module), name).from_stored(stored)
     except SigmastarError as error:
         raise FileFormatError(f"{os.fspath(path)}: {error}") from error
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Whatever a stranger's file may hold that no model's own checks foresaw.
+        raise FileFormatError(
+            f"{os.fspath(path)}: the {stored.kind} in the file is malformed "
+            f"({type(error).__name__}: {error}). Write it again with model.save()."
+        ) from error

@@ -100,11 +100,12 @@ class Bars:
         )
 
         return Progress(
-            TextColumn("{task.description}"),
+            # Titles name files, which may look like markup.
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=self._console(),
             transient=True,
             # Results belong on standard output even while a bar is shown on standard error.

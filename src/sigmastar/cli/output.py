@@ -7,6 +7,7 @@ that completion and start-up do not wait for it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -30,10 +31,13 @@ __all__ = [
     "progress",
     "show_properties",
     "show_table",
+    "visible",
     "writing",
     "wrote",
 ]
 
+# Control characters but the end of a line, overrides of the direction of writing, half characters.
+_STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines.")]
 
 
@@ -114,17 +118,26 @@ def note(text: str) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; every column but the first is aligned to the right."""
+    """Print a table; every column but the first is aligned to the right.
+
+    Cells are shown to the letter: symbols may look like markup, or steer a terminal.
+    """
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(header_style="bold")
     for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position == 0 else "right")
+        table.add_column(Text(visible(column)), justify="left" if position == 0 else "right")
     for row in rows:
-        table.add_row(*(cell if isinstance(cell, str) else f"{cell}" for cell in row))
+        table.add_row(*(Text(visible(f"{cell}")) for cell in row))
     if title:  # not the table's own title, which would be broken at the table's width
         out.print(title, style="italic", markup=False)
     out.print(table)
+
+
+def visible(text: str) -> str:
+    """Spell out what a terminal would obey instead of showing it; lines still end."""
+    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def show_properties(title: str, properties: dict[str, Any]) -> None:

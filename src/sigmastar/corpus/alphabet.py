@@ -78,7 +78,8 @@ class Alphabet:
 
     def shown(self, most: int = 20) -> str:
         """Write the first symbols for people to read."""
-        text = " ".join(str(symbol) for symbol in self.symbols[:most])
+        names = [str(symbol) for symbol in self.symbols[:most]]
+        text = " ".join(name if len(name) <= 40 else name[:39] + "…" for name in names)
         return text if len(self.symbols) <= most else f"{text} … ({len(self.symbols):,})"
 
     @classmethod

@@ -92,11 +92,12 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     >>> ticks(0.0, 1.0, 5)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     """
-    if not high > low:
+    rough = high / count - low / count
+    if not 1e-300 < rough < math.inf or rough < abs(low) * 1e-12:
         return [low]
-    rough = (high - low) / count
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    digits = max(12, 3 - math.floor(math.log10(step)))
+    return [round(k * step, digits) for k in range(first, last + 1)]

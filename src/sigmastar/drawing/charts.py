@@ -14,6 +14,7 @@ from sigmastar.drawing.markup import Markup, element, number
 __all__ = ["bars", "lines", "stems", "strips"]
 
 _WIDTH = 380.0
+_LARGEST = 1e300
 
 
 def bars(
@@ -166,7 +167,7 @@ def lines(
 
 def stems(values: Sequence[float], *, title: str, x_title: str, y_title: str) -> Markup:
     """Draw positive values on a logarithmic axis, one stem each: singular values."""
-    kept = np.array([value for value in values if value > 0], dtype=np.float64)
+    kept = np.array([value for value in values if 0 < value < _LARGEST], dtype=np.float64)
     if not len(kept):
         return svg(_WIDTH, 30, label(10, 20, "nothing to draw", fill=MUTED), title=title)
     logs = np.log10(kept)
@@ -235,7 +236,8 @@ def strips(
 
 
 def _finite(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    keep = np.isfinite(x) & np.isfinite(y)
+    """Keep what has a place: differences of larger numbers would overflow."""
+    keep = (np.abs(x) < _LARGEST) & (np.abs(y) < _LARGEST)
     return x[keep], y[keep]
 
 
@@ -247,4 +249,5 @@ def _floor(values: FloatArray) -> float:
 
 def _widened(limits: tuple[float, float]) -> tuple[float, float]:
     low, high = limits
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    least = max(abs(low), abs(high)) * 1e-12 + 1e-300
+    return (low, high) if high - low > least else (low - 0.5 - least, high + 0.5 + least)

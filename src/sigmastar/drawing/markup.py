@@ -12,8 +12,13 @@ from typing import TypeAlias
 
 __all__ = ["Child", "Markup", "element", "join", "number"]
 
-# Control characters are not allowed in XML, and HTML shows them as nothing.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_LONGEST = 1000  # characters of one piece of text: a symbol may be a book
+# Control characters are not allowed in XML, and HTML shows them as nothing; those that embed or
+# override the direction of writing would turn round what stands beside a symbol.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+    r"\ud800-\udfff\ufffe\uffff]"
+)
 _VOID = frozenset({"meta", "br", "input", "hr"})
 
 
@@ -56,7 +61,8 @@ def number(value: float) -> str:
 def _text(child: Markup | str | float) -> str:
     if isinstance(child, Markup):
         return child
-    return _clean(child if isinstance(child, str) else number(child))
+    text = child if isinstance(child, str) else number(child)
+    return _clean(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
 def _clean(text: str) -> str:

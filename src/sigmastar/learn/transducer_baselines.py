@@ -33,6 +33,7 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
         How many states; at most the rank of the pair bigrams.
     """
     check("n_states", n_states, Integer(1))
+    moments.require_some()
     codes, places = np.unique(moments.trigrams, return_inverse=True)
     first_place, middle, last = np.ascontiguousarray(places.reshape(moments.trigrams.shape).T)
     shares = moments.weights / moments.total
@@ -79,6 +80,7 @@ def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer
         The rank of each input symbol's basis (lowered to what its data support).
     """
     check("n_states", n_states, Integer(1))
+    moments.require_some()
     k, size = len(moments.input_alphabet), len(moments.output_alphabet)
     _, b1, a2, b2, _, b3 = moments.columns()
     inverses = np.zeros((k * size, size))

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.kernels.transducer import accumulate_operators
@@ -57,10 +57,7 @@ class OutputBasis:
 
 def output_basis(moments: AlignedMoments, max_states: int | None = None) -> OutputBasis:
     """Decompose the matrix P of output bigrams; at most ``max_states`` vectors if P is large."""
-    if not moments.total > 0:
-        raise InvalidData(
-            "no pair has three symbols, which the method needs. Use EMTransducer for such data."
-        )
+    moments.require_some()
     bigrams = bigram_matrix(moments)
     size = bigrams.shape[0]
     wanted = min(size - 1, max_states or size)

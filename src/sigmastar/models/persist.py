@@ -105,10 +105,13 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
 
 
 def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read how a saved model came about; empty if its file does not tell."""
+    """Read how a saved model came about; empty if its file does not tell.
+
+    It is thinned out as it would be when written: the file may come from a stranger.
+    """
     record, _ = _read_file(os.fspath(path), with_arrays=False)
     history = record.get("history")
-    return history if isinstance(history, dict) else {}
+    return thinned(history) if isinstance(history, dict) else {}
 
 
 def _read_file(

@@ -59,6 +59,13 @@ class AlignedMoments:
         """The weight of all trigrams."""
         return float(self.weights.sum())
 
+    def require_some(self) -> None:
+        """Refuse data of which no trigram could be taken."""
+        if not self.total > 0:
+            raise InvalidData(
+                "no pair has three symbols, which the method needs. Use EMTransducer for such data."
+            )
+
     def columns(self) -> tuple[IndexArray, ...]:
         """Return a1, b1, a2, b2, a3, b3: the symbols of each trigram."""
         n_outputs = len(self.output_alphabet)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import Symbol
 from sigmastar.inference import next_distribution
 from sigmastar.plots.axes import ACCENT, fresh_axes
@@ -31,6 +32,7 @@ def singular_values(model: Any, *, of: str = "model", ax: Any = None) -> Any:
     ax : matplotlib axes, optional
         Where to draw.
     """
+    check("of", of, Choice("model", "data"))
     if of == "data":
         values: Any = recorded_singular_values(subject_of(model).history)
     else:
@@ -76,7 +78,20 @@ def learning_curve(model: Any, *, ax: Any = None) -> Any:
 
 
 def next_symbols(model: Any, prefix: Sequence[Symbol] = (), *, k: int = 10, ax: Any = None) -> Any:
-    """Plot what a model expects after a prefix, likeliest first."""
+    """Plot what a model expects after a prefix, likeliest first.
+
+    Parameters
+    ----------
+    model : model, fitted estimator, or path
+        An automaton or HMM.
+    prefix : sequence of symbols
+        What has been read.
+    k : int
+        How many symbols to show.
+    ax : matplotlib axes, optional
+        Where to draw.
+    """
+    check("k", k, Integer(1))
     automaton = automaton_of(model)
     names = [*map(str, automaton.alphabet.symbols), "END"]
     chances = next_distribution(automaton, [prefix])[0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import Symbol
 from sigmastar.plots.axes import fresh_axes, weights_colours
 from sigmastar.views.confusion import confusion
@@ -20,6 +21,15 @@ def transitions(model: Any, symbol: Symbol | None = None, *, ax: Any = None) -> 
     """Plot a model's moves as a heat-map, of one symbol or of all together.
 
     Negative weights, which moment learners may give, are orange.
+
+    Parameters
+    ----------
+    model : model, fitted estimator, or path
+        What to look at: anything with a matrix of moves; with a ``symbol``, an automaton or HMM.
+    symbol : optional
+        The symbol that is read; any by default.
+    ax : matplotlib axes, optional
+        Where to draw.
     """
     subject = subject_of(model).model
     if symbol is None:
@@ -52,12 +62,14 @@ def confusion_matrix(
     most : int
         Labels to show; the rarer ones are put together.
     """
-    found = confusion(right, given).top(most)
-    size = 2.2 + 0.28 * len(found.labels)
+    check("most", most, Integer(1))
+    found = confusion(right, given)
+    shown = found.top(most)
+    size = 2.2 + 0.28 * len(shown.labels)
     axes = fresh_axes(ax, (size, size * 0.92))
-    axes.imshow(found.shares(), cmap=weights_colours(), vmin=-1, vmax=1)
-    places = np.arange(len(found.labels))
-    axes.set_xticks(places, found.labels, rotation=90)
-    axes.set_yticks(places, found.labels)
+    axes.imshow(shown.shares(), cmap=weights_colours(), vmin=-1, vmax=1)
+    places = np.arange(len(shown.labels))
+    axes.set_xticks(places, shown.labels, rotation=90)
+    axes.set_yticks(places, shown.labels)
     axes.set(xlabel="given", ylabel="right", title=f"{100 * found.accuracy:.2f} % right")
     return axes

@@ -29,6 +29,7 @@ __all__ = ["automaton_facts", "automaton_sections", "graph_card"]
 _LARGEST_SPECTRUM = 120  # states
 _WIDEST = 36  # columns of a heat-map
 _LARGEST_SEARCH = 2000  # symbols among which to search for the likeliest strings
+_SEARCH_PRODUCTS = 2e9  # multiplications that this search may cost
 _BEGINNING = 24  # symbols
 
 
@@ -242,11 +243,13 @@ def _test(model: WFA | HMM, data: Corpus) -> list[Markup]:
 def _examples(model: WFA | HMM) -> list[Markup]:
     cards = []
     large = model.n_symbols > _LARGEST_SEARCH
-    likely = [] if large else summarize(model, strings=10)["likeliest_strings"]
+    size = model.n_states * (model.n_symbols + 1)
+    opened = int(min(max(_SEARCH_PRODUCTS / size, 200), 20_000))
+    likely = [] if large else inference.likeliest_strings(model, 10, max_opened=opened)
     if likely:
         rows = [
-            (element("span", entry["string"] or "(empty)", class_="string"), f"{entry['p']:.4g}")
-            for entry in likely
+            (element("span", shown_string(string, 60) or "(empty)", class_="string"), f"{p:.4g}")
+            for string, p in likely
         ]
         cards.append(card("Likeliest strings", table(("string", "probability"), rows)))
     # Where strings may not end, or ends are rare among very many symbols: beginnings.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any
 
-from sigmastar.core.errors import InvalidParameter
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.corpus import as_corpus
 from sigmastar.corpus.frame_files import FrameTable
@@ -80,7 +82,8 @@ def build_report(model: Any, *, data: Any = None, title: str | None = None) -> s
     """Return the page that :func:`write_report` writes."""
     machine, history, name = subject_of(model)
     # Small products throughout: threads of BLAS would only wait for each other.
-    with stage("writing the report"), one_blas_thread():
+    # A strange model may overflow: its page then says inf or nan, or leaves a picture out.
+    with stage("writing the report"), one_blas_thread(), np.errstate(all="ignore"):
         facts, sections = model_sections(machine, history, data)
     heading = title or name or machine.kind
     return page(heading, f"{machine.kind}: {_kind(machine)}", sections, facts)
@@ -90,15 +93,18 @@ def model_sections(
     model: Any, history: Mapping[str, Any], data: Any
 ) -> tuple[dict[str, Any], list[Section]]:
     """Return the numbers at the head of a model's page, and its sections."""
-    if isinstance(model, (WFA, HMM)):
+    if isinstance(model, (WFA, HMM, NgramModel)):
         corpus = None if data is None else as_corpus(data, alphabet=model.alphabet)
+        _refuse_nothing(corpus)
+        if isinstance(model, NgramModel):
+            return model.facts(), ngram_sections(model, history, corpus)
         return automaton_facts(model), automaton_sections(model, history, corpus)
-    if isinstance(model, NgramModel):
-        corpus = None if data is None else as_corpus(data, alphabet=model.alphabet)
-        return model.facts(), ngram_sections(model, history, corpus)
     if isinstance(model, ContinuousTagger):
-        return model.facts(), sensor_sections(model, history, _expect(data, FrameTable))
+        table = _expect(data, FrameTable)
+        _refuse_nothing(None if table is None else table.lengths)
+        return model.facts(), sensor_sections(model, history, table)
     pairs = _expect(data, PairCorpus)
+    _refuse_nothing(pairs)
     if isinstance(model, (HMMTagger, FSTTagger)):
         return model.facts(), tagger_sections(model, history, pairs)
     if isinstance(model, TransliterationModel):
@@ -114,6 +120,11 @@ def _expect(data: Any, kind: type) -> Any:
         f"data must be a {kind.__name__} for this kind of model; got {type(data).__name__}. "
         f"Read it with sigmastar.{reader}."
     )
+
+
+def _refuse_nothing(data: Sized | None) -> None:
+    if data is not None and not len(data):
+        raise InvalidData("data must hold at least one sequence; they hold none.")
 
 
 def _kind(machine: Any) -> str:

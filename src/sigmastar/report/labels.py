@@ -11,7 +11,7 @@ from sigmastar.drawing.markup import Markup
 from sigmastar.report.page import card, scrolling, table
 from sigmastar.views.confusion import Confusion
 
-__all__ = ["confusion_cards", "percent"]
+__all__ = ["confusion_cards", "first_states", "percent"]
 
 _MOST_LABELS = 22
 
@@ -19,6 +19,11 @@ _MOST_LABELS = 22
 def percent(value: float | None) -> str:
     """Write a share as a percentage, or a dash for nothing."""
     return "–" if value is None or not np.isfinite(value) else f"{100 * value:.2f} %"
+
+
+def first_states(n_states: int, shown: int) -> str:
+    """Say that a picture shows some states only, where it does."""
+    return f" The first {shown} of {n_states:,} states." if n_states > shown else ""
 
 
 def confusion_cards(found: Confusion) -> list[Markup]:
@@ -41,7 +46,7 @@ def confusion_cards(found: Confusion) -> list[Markup]:
         i, j = np.unravel_index(int(flat), off.shape)
         if off[i, j]:
             rows.append((found.labels[i], found.labels[j], f"{off[i, j]:,}"))
-    recall = [(name, value) for name, value in zip(shown.labels, shown.recall, strict=True)]
+    recall = list(zip(found.labels, found.recall, strict=True))[:_MOST_LABELS]
     known = [(name, float(value)) for name, value in recall if np.isfinite(value)]
     cards = [
         card(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from sigmastar.drawing.charts import lines, stems
@@ -13,7 +14,10 @@ from sigmastar.views.history import learning_curves, recorded_singular_values
 
 __all__ = ["learning_cards"]
 
-_MOST_VALUES = 60
+_MOST_VALUES = 60  # stems
+_MOST_ENTRIES = 60
+_MOST_TRIED = 12
+_MOST_COLUMNS = 12
 
 
 def learning_cards(history: Mapping[str, Any]) -> list[Markup]:
@@ -46,18 +50,18 @@ def learning_cards(history: Mapping[str, Any]) -> list[Markup]:
                 note="Of the moments that were counted: a drop tells how many states they support.",
             )
         )
-    simple = {
-        key: value
-        for key, value in history.items()
-        if isinstance(value, (str, int, float)) and value is not None
-    }
+    simple = _simple(history)
     if simple:
         rows = [(key.replace("_", " "), fact_text(value)) for key, value in simple.items()]
         cards.append(card("The learner's record", table(("", ""), rows)))
-    tried = history.get("leaderboard") or history.get("validation")
-    if isinstance(tried, list) and tried and isinstance(tried[0], Mapping):
-        columns = [key for key, value in tried[0].items() if isinstance(value, (str, int, float))]
-        rows_tried = [[fact_text(row.get(key, "")) for key in columns] for row in tried[:12]]
+    tried = [
+        row
+        for row in _rows(history.get("leaderboard")) or _rows(history.get("validation"))
+        if isinstance(row, Mapping)
+    ][:_MOST_TRIED]
+    columns = list(_simple(tried[0]))[:_MOST_COLUMNS] if tried else []
+    if columns:
+        rows_tried = [[fact_text(_simple(row).get(key, "")) for key in columns] for row in tried]
         cards.append(
             card(
                 "What was tried",
@@ -66,3 +70,13 @@ def learning_cards(history: Mapping[str, Any]) -> list[Markup]:
             )
         )
     return cards
+
+
+def _simple(record: Mapping[str, Any]) -> dict[str, str | float]:
+    """Return the words and numbers of a record, as many as fit on a page."""
+    found = ((key, value) for key, value in record.items() if isinstance(value, (str, int, float)))
+    return dict(islice(found, _MOST_ENTRIES))
+
+
+def _rows(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.markup import Markup, element
@@ -61,10 +62,14 @@ def _test(model: NgramModel, data: Corpus) -> list[Markup]:
     rows = [
         ("sequences", f"{len(data):,}"),
         ("symbols", f"{data.n_symbols:,}"),
-        ("mean likelihood of the next symbol", f"{float(inside.mean()):.4f}"),
-        ("bits a symbol", f"{float(-np.log2(every).mean()):.4f}"),
+        ("mean likelihood of the next symbol", _mean(inside)),
+        ("bits a symbol", _mean(-np.log2(every))),
     ]
     return [card("How well it does", table(("", ""), rows))]
+
+
+def _mean(values: FloatArray) -> str:
+    return f"{float(values.mean()):.4f}" if len(values) else "–"
 
 
 def _examples(model: NgramModel) -> list[Markup]:

@@ -13,7 +13,7 @@ from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.inference.continuous_tag import tag_frames
 from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.report.labels import confusion_cards, percent
+from sigmastar.report.labels import confusion_cards, first_states, percent
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, table
 from sigmastar.views.confusion import confusion
@@ -21,6 +21,8 @@ from sigmastar.views.confusion import confusion
 __all__ = ["sensor_sections", "stream_card"]
 
 _FRAMES = 400
+_MOST_STATES = 40
+_MOST_LABELS = 24
 
 
 def sensor_sections(
@@ -35,27 +37,32 @@ def sensor_sections(
 
 
 def _operators(model: ContinuousTagger) -> list[Markup]:
-    states = [""] * model.n_states
+    states = [""] * min(model.n_states, _MOST_STATES)
     small = [
         element(
             "figure",
             element("figcaption", str(name)),
             heatmap(
-                np.einsum("fij,f->ij", model.operators[code], model.typical),
+                np.einsum(
+                    "fij,f->ij",
+                    model.operators[code][:, : len(states), : len(states)],
+                    model.typical,
+                ),
                 states,
                 states,
                 title=f"operator of {name}",
-                cell=max(4.0, min(14.0, 110.0 / model.n_states)),
+                cell=max(4.0, min(14.0, 110.0 / len(states))),
                 percent=False,
             ),
         )
-        for code, name in enumerate(model.labels.symbols)
+        for code, name in enumerate(model.labels.symbols[:_MOST_LABELS])
     ]
     return [
         card(
             "Operators by label",
             element("div", *small, class_="grid"),
-            note="How the state moves under each label at a typical frame; orange is negative.",
+            note="How the state moves under each label at a typical frame; orange is negative."
+            + first_states(model.n_states, _MOST_STATES),
         )
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.drawing.canvas import shorten
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.graph import Arc, draw_graph
 from sigmastar.drawing.heatmap import heatmap
@@ -53,8 +54,8 @@ def _machine(tagger: HMMTagger | FSTTagger) -> list[Markup]:
 def _tag_cards(model: TagModel) -> list[Markup]:
     """Show which tag follows which, and how ambiguous words are."""
     n = model.n_tags
-    follow = np.exp(model.bigram / SCORE_UNIT)
-    follow /= np.maximum(follow.sum(axis=1, keepdims=True), 1e-300)
+    follow = np.exp((model.bigram - model.bigram.max(axis=1, keepdims=True)) / SCORE_UNIT)
+    follow /= follow.sum(axis=1, keepdims=True)
     # The last row and column stand for the edge of a sentence: one more node of the graph.
     names = [*model.tags, "EDGE"]
     share = np.full(n + 1, 1.0 / (n + 1))
@@ -114,23 +115,22 @@ def _transducer_cards(machine: SequentialTransducer) -> list[Markup]:
     """Show the busiest states of a compiled machine, and some of its arcs."""
     following, written = machine.next_states, machine.outputs
     there = following >= 0
-    moves = np.zeros((machine.n_states, machine.n_states))
-    rows, columns = np.nonzero(there)
-    np.add.at(moves, (rows, following[rows, columns]), 1.0)
-    moves /= np.maximum(moves.sum(axis=1, keepdims=True), 1.0)
-    visits = moves.sum(axis=0) + 1e-9
+    degree = there.sum(axis=1)
+    # A machine may have very many states: no matrix of all pairs.
+    shares = np.repeat(1.0 / np.maximum(degree, 1), degree)
+    visits = np.bincount(following[there], shares, machine.n_states) + 1e-9
     visits[0] += 1.0
     busy = np.unique(np.append(np.argsort(-visits, kind="stable")[: _MOST_STATES - 1], 0))
     arcs = []
     for i, a in enumerate(busy):
-        for j in np.argsort(-moves[a, busy], kind="stable")[:2]:
-            b = busy[j]
-            if moves[a, b] > 0.03:
-                read = int(np.argmax(there[a] & (following[a] == b)))
+        moves = (following[a] == busy[:, None]).sum(axis=1) / max(int(degree[a]), 1)
+        for j in np.argsort(-moves, kind="stable")[:2]:
+            if moves[j] > 0.03:
+                read = int(np.argmax(following[a] == busy[j]))
                 output = "·".join(
                     machine.output_symbols[s] for s in machine.string(int(written[a, read]))
                 )
-                arcs.append(Arc(i, int(j), float(moves[a, b]), output or "ε"))
+                arcs.append(Arc(i, int(j), float(moves[j]), shorten(output, 16) or "ε"))
     start = np.zeros(len(busy))
     start[int(np.flatnonzero(busy == 0)[0])] = 1.0
     picture = draw_graph(
@@ -141,9 +141,10 @@ def _transducer_cards(machine: SequentialTransducer) -> list[Markup]:
         stop=(machine.final[busy] >= 0).astype(float),
         title="the compiled machine",
     )
-    sample = [(int(a), int(c)) for a, c in zip(rows, columns, strict=True)][
-        :: max(len(rows) // 14, 1)
-    ][:14]
+    places = np.flatnonzero(there)
+    sample = [
+        divmod(int(place), machine.n_inputs) for place in places[:: max(len(places) // 14, 1)][:14]
+    ]
     table_rows = [
         (
             str(a),

@@ -19,7 +19,7 @@ from sigmastar.metrics import (
 )
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.report.labels import confusion_cards, percent
+from sigmastar.report.labels import confusion_cards, first_states, percent
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, scrolling, table
 from sigmastar.transduction.model import TransliterationModel
@@ -30,6 +30,7 @@ __all__ = ["pair_cards", "transducer_sections", "transliterator_sections"]
 
 _WIDEST = 30
 _EXAMPLES = 14
+_MOST_STATES = 40
 
 
 def transducer_sections(
@@ -53,15 +54,15 @@ def _machine(machine: Transducer) -> list[Markup]:
             for s in range(len(inputs))
         ]
     )[:, : len(outputs)]
-    states = [str(i) for i in range(machine.n_states)]
+    states = [""] * min(machine.n_states, _MOST_STATES)
     small = [
         element(
             "figure",
             element("figcaption", f"reading {name}"),
             heatmap(
-                machine.input_sums[s],
-                [""] * len(states),
-                [""] * len(states),
+                machine.input_sums[s, : len(states), : len(states)],
+                states,
+                states,
                 title=f"moves reading {name}",
                 cell=max(4.0, min(14.0, 110.0 / len(states))),
                 percent=False,
@@ -87,7 +88,8 @@ def _machine(machine: Transducer) -> list[Markup]:
         card(
             "Moves by input",
             element("div", *small, class_="grid"),
-            note="Operators summed over all outputs; orange is negative.",
+            note="Operators summed over all outputs; orange is negative."
+            + first_states(machine.n_states, _MOST_STATES),
         ),
     ]
 
@@ -153,15 +155,19 @@ def _single_units(model: TransliterationModel) -> Markup | None:
     """Draw the units of one symbol each as a matrix of what is written for what."""
     read, write = model.units.inputs, model.units.outputs
     alone = ((read >= 0).sum(axis=1) == 1) & ((write >= 0).sum(axis=1) == 1)
-    if not alone.any():
-        return None
     weights = model.unit_weights
-    matrix = np.zeros((len(model.source_alphabet), len(model.target_alphabet)))
-    np.add.at(matrix, (read[alone].max(axis=1), write[alone].max(axis=1)), weights[alone])
-    rows = np.flatnonzero(matrix.sum(axis=1))[:_WIDEST]
-    order = np.argsort([str(model.source_alphabet.symbols[r]) for r in rows], kind="stable")
-    rows = rows[order]
-    shares = matrix[rows] / np.maximum(matrix[rows].sum(axis=1, keepdims=True), 1e-300)
+    if not weights[alone].any():
+        return None
+    sources, targets = read[alone].max(axis=1), write[alone].max(axis=1)
+    totals = np.bincount(sources, weights[alone], len(model.source_alphabet))
+    rows = np.flatnonzero(totals)[:_WIDEST]
+    rows = rows[np.argsort([str(model.source_alphabet.symbols[r]) for r in rows], kind="stable")]
+    place = np.full(len(totals), -1)
+    place[rows] = np.arange(len(rows))
+    shown = place[sources] >= 0  # of large alphabets a few rows: all of them would not fit
+    shares = np.zeros((len(rows), len(model.target_alphabet)))
+    np.add.at(shares, (place[sources[shown]], targets[shown]), weights[alone][shown])
+    shares /= totals[rows, None]
     columns = np.flatnonzero(shares.max(axis=0) >= 0.08)[:_WIDEST]
     columns = columns[np.argsort(shares[:, columns].argmax(axis=0), kind="stable")]
     return card(

@@ -50,7 +50,10 @@ class Confusion:
         return np.asarray(self.counts / sums, dtype=np.float64)
 
     def top(self, n: int) -> Confusion:
-        """Return the n most frequent labels, all others together as “other”."""
+        """Return the n most frequent labels, the last of them all others together as “other”.
+
+        One of the others taken for another one is no error there: measure before, show after.
+        """
         if len(self.labels) <= n:
             return self
         group = np.minimum(np.arange(len(self.labels)), n - 1)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 __all__ = ["Curve", "learning_curves", "recorded_singular_values"]
+
+_MOST_SERIES = 8  # curves in one picture
 
 Series = tuple[list[float], list[float]]
 
@@ -46,7 +50,7 @@ def learning_curves(history: Mapping[str, Any]) -> list[Curve]:
         runs = chains if chains and isinstance(chains[0], list) else [chains]
         series = {
             f"chain {i + 1}": (list(map(float, range(len(run)))), run)
-            for i, raw in enumerate(runs)
+            for i, raw in enumerate(runs[:_MOST_SERIES])
             if len(run := _numbers(raw)) > 1
         }
         if series:
@@ -71,12 +75,11 @@ def _selection(rows: Any) -> dict[str, Series]:
         size, score = _number(row.get("n_states")), _number(row.get("score"))
         if size is None or score is None:
             continue
-        name = (
-            f"scaling {row['exponent']:g}" if _number(row.get("exponent")) is not None else "score"
-        )
+        exponent = _number(row.get("exponent"))
+        name = "score" if exponent is None else f"scaling {exponent:g}"
         series.setdefault(name, []).append((size, score))
     curves = {}
-    for name, points in series.items():
+    for name, points in islice(series.items(), _MOST_SERIES):
         best: dict[float, float] = {}
         for size, score in points:
             best[size] = max(score, best.get(size, -np.inf))
@@ -96,5 +99,6 @@ def _numbers(values: Any) -> list[float]:
 
 def _number(value: Any) -> float | None:
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
     return None

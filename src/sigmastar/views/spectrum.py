@@ -20,8 +20,10 @@ from sigmastar.models.wfa import WFA
 __all__ = ["hankel_singular_values"]
 
 _DIRECT_STATES = 40  # above this, one system of n² unknowns costs too much
-_STEPS = 4000
+_MOST_STEPS = 4000
+_MOST_PRODUCTS = 2e10  # multiplications that adding up a series may cost
 _TOLERANCE = 1e-12
+_ROUNDING = 1e-9
 
 
 def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
@@ -30,8 +32,8 @@ def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
     Returns
     -------
     array (n_states,) or None
-        None when f is not square-summable: then there is no such matrix. Zeros when f is zero, as
-        for a process without an end.
+        None when f is not square-summable: then there is no such matrix; also when a large model's
+        sums converge too slowly to tell. Zeros when f is zero, as for a process without an end.
     """
     automaton = to_wfa(model)
     left = _gramian(automaton.initial, automaton.transitions.transpose(0, 2, 1))
@@ -47,23 +49,49 @@ def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
 def _gramian(vector: FloatArray, operators: FloatArray) -> FloatArray | None:
     """Solve X = v vᵀ + Σ M X Mᵀ, or return None if the sum it stands for diverges."""
     n = len(vector)
-    outer = np.outer(vector, vector)
-    if n > _DIRECT_STATES:
-        return _summed(outer, lambda term: (operators @ term @ operators.transpose(0, 2, 1)).sum(0))
-    # Σ M ⊗ M, its indices (i k, j l), from one product of the flattened operators.
-    flat = operators.reshape(len(operators), n * n)
-    growth = (flat.T @ flat).reshape(n, n, n, n).transpose(0, 2, 1, 3).reshape(n * n, n * n)
-    total = _summed(outer, lambda term: (growth @ term.ravel()).reshape(n, n))
-    if total is None or not outer.any():
-        return total
-    solution = np.linalg.solve(np.eye(n * n) - growth, outer.ravel()).reshape(n, n)
-    return np.asarray(solution, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        outer = np.outer(vector, vector)
+        if not outer.any():
+            return outer
+        if n > _DIRECT_STATES:
+            return _summed(
+                outer,
+                lambda term: (operators @ term @ operators.transpose(0, 2, 1)).sum(0),
+                2 * len(operators) * n**3,
+            )
+        # Σ M ⊗ M, its indices (i k, j l), from one product of the flattened operators.
+        flat = operators.reshape(len(operators), n * n)
+        growth = (flat.T @ flat).reshape(n, n, n, n).transpose(0, 2, 1, 3).reshape(n * n, n * n)
+        solution = _solved(growth, outer)
+        if solution is not None:
+            return solution
+        return _summed(outer, lambda term: (growth @ term.ravel()).reshape(n, n), n**4)
 
 
-def _summed(first: FloatArray, grow: Callable[[FloatArray], FloatArray]) -> FloatArray | None:
-    """Add up a series of matrices until it stands still; None if it does not."""
+def _solved(growth: FloatArray, outer: FloatArray) -> FloatArray | None:
+    """Solve the linear system; None where its solution is not the sum.
+
+    A positive semi-definite solution bounds every partial sum, so that the series converges; and
+    where it converges, its limit is such a solution, the only one of a regular system.
+    """
+    try:
+        solution = np.linalg.solve(np.eye(len(growth)) - growth, outer.ravel())
+    except np.linalg.LinAlgError:
+        return None
+    if not np.isfinite(solution).all():
+        return None
+    symmetric = solution.reshape(outer.shape)
+    values = np.linalg.eigvalsh((symmetric + symmetric.T) / 2)
+    sound = values[0] >= -_ROUNDING * values[-1]
+    return np.asarray(symmetric, dtype=np.float64) if sound else None
+
+
+def _summed(
+    first: FloatArray, grow: Callable[[FloatArray], FloatArray], products: int
+) -> FloatArray | None:
+    """Add up a series of matrices until it stands still; None if it does not in bearable time."""
     total, term = first.copy(), first
-    for _ in range(_STEPS):
+    for _ in range(int(min(_MOST_STEPS, max(_MOST_PRODUCTS / products, 1)))):
         term = grow(term)
         total = total + term
         size = float(np.abs(term).max())

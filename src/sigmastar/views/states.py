@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans
 
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
+from sigmastar.drawing.canvas import shorten
 from sigmastar.drawing.graph import Arc
 from sigmastar.inference.readout import Readout, readable
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA
+from sigmastar.models.wfa import WFA, useful_states
 
 __all__ = ["StateGraph", "state_graph"]
 
@@ -26,6 +29,7 @@ _PREFIXES_AT_ONCE = 60  # of one length
 _RAREST_PREFIX = 1e-7
 _SYMBOLS = 80
 _SMALLEST_ARC = 0.02
+_LONGEST_NAME = 12  # characters of a symbol on an arc
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ def state_graph(model: WFA | HMM, *, max_states: int = 14, arcs_each: int = 3) -
     arcs_each : int
         Arcs to show for each state at most: the likeliest ones.
     """
+    check("max_states", max_states, Integer(1))
+    check("arcs_each", arcs_each, Integer(0))
     automaton = readable(model)
     grouped = not isinstance(automaton, PFA)
     machine = automaton if isinstance(automaton, PFA) else _grouped(automaton, max_states)
@@ -107,10 +113,12 @@ def state_graph(model: WFA | HMM, *, max_states: int = 14, arcs_each: int = 3) -
 
 def expected_visits(machine: PFA) -> FloatArray:
     """Return how often a string visits each state; of an endless process, how large a share."""
-    if machine.spectral_radius < 1 - 1e-9:
-        system = np.eye(machine.n_states) - machine.transition_sum.T
-        visits = np.linalg.solve(system, machine.initial)
-        return np.asarray(np.maximum(visits, 0.0), dtype=np.float64)
+    useful = useful_states(machine)
+    moves = machine.transition_sum[np.ix_(useful, useful)]
+    if abs(machine.total_mass() - 1) < 1e-6:
+        visits = np.zeros(machine.n_states)
+        visits[useful] = np.linalg.solve(np.eye(len(moves)) - moves.T, machine.initial[useful])
+        return np.maximum(visits, 0.0)
     share = machine.initial.copy()
     mean = np.zeros_like(share)
     for _ in range(200):
@@ -123,7 +131,7 @@ def _arc_label(machine: PFA, spelled: FloatArray) -> str:
     """Name the likeliest symbols of an arc with their probabilities."""
     best = np.argsort(-spelled, kind="stable")[:2]
     names = [
-        f"{machine.alphabet.symbols[s]} {100 * spelled[s]:.0f}%"
+        f"{shorten(str(machine.alphabet.symbols[s]), _LONGEST_NAME)} {100 * spelled[s]:.0f}%"
         for s in best
         if spelled[s] >= max(0.3 * spelled[best[0]], 0.01)
     ]
@@ -135,27 +143,33 @@ def _grouped(automaton: WFA, n_groups: int) -> PFA:
     """Summarise a WFA as a PFA over groups of prefixes that predict alike."""
     readout = Readout.of(automaton).weights
     prefixes, weights = _likely_prefixes(automaton, readout)
-    follow = np.maximum(prefixes @ readout, 0.0)
+    _refuse_overflow(weights.sum())
     # Of a large alphabet, only the symbols that are seen: the rest would cost and show nothing.
-    seen = np.sort(np.argsort(-(weights @ follow[:, :-1]), kind="stable")[:_SYMBOLS])
-    columns = np.append(seen, automaton.n_symbols)
-    follow = _shares(follow[:, columns])
+    seen = np.sort(np.argsort(-_expected_symbols(prefixes, readout), kind="stable")[:_SYMBOLS])
+    readout = readout[:, np.append(seen, automaton.n_symbols)]
+    follow = _shares(np.maximum(prefixes @ readout, 0.0))
     kinds = len(np.unique(follow.round(6), axis=0))
     k = min(automaton.n_states, n_groups, kinds)
-    groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights)
+    groups = KMeans(k, n_init=4, random_state=0).fit(follow, sample_weight=weights / weights.max())
     members = groups.labels_
     arcs = np.zeros((automaton.n_symbols, k, k))
     stop = np.zeros(k)
     np.add.at(stop, members, weights * follow[:, -1])
     for column, symbol in enumerate(seen):
-        after = _shares(
-            np.maximum(prefixes @ automaton.transitions[symbol] @ readout, 0.0)[:, columns]
-        )
+        after = np.maximum(prefixes @ automaton.transitions[symbol] @ readout, 0.0)
         arrived = groups.predict(_shares(after))
         np.add.at(arcs[symbol], (members, arrived), weights * follow[:, column])
     start = np.zeros(k)
     start[members[0]] = 1.0
     return PFA.normalized(start, arcs, stop, automaton.alphabet)
+
+
+def _expected_symbols(prefixes: FloatArray, readout: FloatArray) -> FloatArray:
+    """Return how often each symbol follows one of the prefixes."""
+    total = np.zeros(readout.shape[1] - 1)
+    for block in np.array_split(prefixes, _PREFIXES // _PREFIXES_AT_ONCE):
+        total += np.maximum(block @ readout[:, :-1], 0.0).sum(axis=0)
+    return total
 
 
 def _likely_prefixes(automaton: WFA, readout: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -179,5 +193,11 @@ def _likely_prefixes(automaton: WFA, readout: FloatArray) -> tuple[FloatArray, F
 def _shares(rows: FloatArray) -> FloatArray:
     """Scale rows to sum to one; a row without any weight becomes uniform."""
     sums = rows.sum(axis=1, keepdims=True)
+    _refuse_overflow(sums)
     scaled = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / rows.shape[1])
     return np.asarray(scaled, dtype=np.float64)
+
+
+def _refuse_overflow(values: FloatArray) -> None:
+    if not np.isfinite(values).all():
+        raise InvalidModel("the weights must be small enough to be multiplied; they overflow.")

@@ -32,12 +32,12 @@ def subject_of(thing: Any) -> Subject:
         return thing
     if isinstance(thing, (str, os.PathLike)):
         return Subject(load(thing), read_history(thing), Path(thing).stem)
-    if isinstance(thing, HMMTagger):
+    if isinstance(thing, HMMTagger) and hasattr(thing, "model_"):
         return Subject(thing, thing.info_, None)
     if hasattr(thing, "model_"):
         name = type(thing).__name__
         return Subject(thing.model_, {"method": name, **thing.info_}, name)
-    if not isinstance(thing, StoredModel):
+    if not isinstance(thing, StoredModel) or isinstance(thing, HMMTagger):
         raise InvalidParameter(
             "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
             f"got {type(thing).__name__}. Fit the estimator first."

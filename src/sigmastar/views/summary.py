@@ -11,7 +11,7 @@ from sigmastar.inference import likeliest_strings, log_proba, sample
 from sigmastar.inference.readout import readable
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA
+from sigmastar.models.wfa import WFA, useful_states
 
 __all__ = ["ends_soon", "shown_string", "summarize"]
 
@@ -76,7 +76,7 @@ def shown_string(string: Iterable[object], most: int | None = None) -> str:
 
 def _mean_length(automaton: PFA) -> float:
     """Return the expected length: each step from any state adds one, Σ_k initialᵀ A^k A 1."""
-    steps = np.linalg.solve(
-        np.eye(automaton.n_states) - automaton.transition_sum, 1.0 - automaton.final
-    )
-    return float(automaton.initial @ steps)
+    useful = useful_states(automaton)
+    moves = automaton.transition_sum[np.ix_(useful, useful)]
+    steps = np.linalg.solve(np.eye(len(moves)) - moves, 1.0 - automaton.final[useful])
+    return float(automaton.initial[useful] @ steps)
