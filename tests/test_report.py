@@ -146,6 +146,14 @@ def test_machines_that_hardly_ever_end_are_shown_too(tmp_path: Path) -> None:
     assert "Beginnings of 24 symbols" in (tmp_path / "endless.html").read_text(encoding="utf-8")
 
 
+def test_unknown_symbols_of_test_data_are_refused_or_left_out(tmp_path: Path) -> None:
+    model = ss.datasets.make_pfa(2, 2, random_state=0)
+    with pytest.raises(ss.errors.UnknownSymbol):
+        ss.write_report(model, tmp_path / "x.html", data=[["?"]])
+    ss.write_report(model, tmp_path / "x.html", data=[["?", 0]], unknown="ignore")
+    assert (tmp_path / "x.html").exists()
+
+
 def test_wrong_data_is_refused_with_its_remedy(tmp_path: Path) -> None:
     tagger = ss.HMMTagger().fit([["a", "b"]] * 4, [["X", "Y"]] * 4)
     with pytest.raises(ss.errors.InvalidParameter, match=r"PairCorpus.*read_pairs or read_tagged"):

@@ -64,6 +64,7 @@ _EXPORTS = {
     "TagStream": "sigmastar.inference.continuous_stream",
     "tag_frames": "sigmastar.inference.continuous_tag",
     "read_frames": "sigmastar.corpus.frame_files",
+    "FrameTable": "sigmastar.corpus.frame_files",
     "Transducer": "sigmastar.models.transducer",
     "ParametricTransducer": "sigmastar.models.transducer_parametric",
     "SpectralTransducer": "sigmastar.estimators.transducer",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.frame_files import FrameTable as FrameTable
     from sigmastar.corpus.frame_files import read_frames as read_frames
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus

@@ -287,4 +287,4 @@ def _text(output: Any) -> str:
 def _warn(counts: dict[str, Any], words: dict[str, str], what: str = "pairs") -> None:
     for name, meaning in words.items():
         if counts.get(name):
-            note(f"{counts[name]:,} {what} {meaning}")
+            note(f"{counts[name]:,} {what[:-1] if counts[name] == 1 else what} {meaning}")

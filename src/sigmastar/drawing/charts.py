@@ -133,8 +133,11 @@ def lines(
     )
     parts = frame.axes(x_title, y_title)
     for index, (name, (x, y)) in enumerate(finite.items()):
-        shown = np.clip(y, *frame.y_range)
-        places = list(zip(frame.x(x), frame.y(shown), strict=True))
+        # What lies below the picture is left out, not drawn along its edge.
+        x, y = x[y >= frame.y_range[0]], y[y >= frame.y_range[0]]
+        if not len(x):
+            continue
+        places = list(zip(frame.x(x), frame.y(y), strict=True))
         path = "M" + "L".join(f"{number(a)} {number(b)}" for a, b in places)
         stroke = colour(index)
         parts.append(

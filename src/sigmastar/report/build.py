@@ -10,7 +10,8 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
-from sigmastar.corpus.corpus import as_corpus
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.blas import one_blas_thread
@@ -54,6 +55,7 @@ def write_report(
     *,
     data: Any = None,
     title: str | None = None,
+    unknown: Unknown = "error",
 ) -> None:
     """Write a page about a model: one HTML file that needs no network and no other file.
 
@@ -68,6 +70,8 @@ def write_report(
         ``PairCorpus``) for taggers and transducers, a ``FrameTable`` for measurements.
     title : str, optional
         Heading of the page; by default the file's name or the kind of model.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols of test sequences that an automaton does not know.
 
     Examples
     --------
@@ -75,26 +79,28 @@ def write_report(
     >>> est = ss.BaumWelchPFA(2, random_state=0).fit(["ab", "aab", "b"] * 20)
     >>> ss.write_report(est, "model.html", data=["ab", "b"])
     """
-    write_page(path, build_report(model, data=data, title=title))
+    write_page(path, build_report(model, data=data, title=title, unknown=unknown))
 
 
-def build_report(model: Any, *, data: Any = None, title: str | None = None) -> str:
+def build_report(
+    model: Any, *, data: Any = None, title: str | None = None, unknown: Unknown = "error"
+) -> str:
     """Return the page that :func:`write_report` writes."""
     machine, history, name = subject_of(model)
     # Small products throughout: threads of BLAS would only wait for each other.
     # A strange model may overflow: its page then says inf or nan, or leaves a picture out.
     with stage("writing the report"), one_blas_thread(), np.errstate(all="ignore"):
-        facts, sections = model_sections(machine, history, data)
+        facts, sections = model_sections(machine, history, data, unknown)
     heading = title or name or machine.kind
     return page(heading, f"{machine.kind}: {_kind(machine)}", sections, facts)
 
 
 def model_sections(
-    model: Any, history: Mapping[str, Any], data: Any
+    model: Any, history: Mapping[str, Any], data: Any, unknown: Unknown = "error"
 ) -> tuple[dict[str, Any], list[Section]]:
     """Return the numbers at the head of a model's page, and its sections."""
     if isinstance(model, (WFA, HMM, NgramModel)):
-        corpus = None if data is None else as_corpus(data, alphabet=model.alphabet)
+        corpus = None if data is None else _sequences(model, data, unknown)
         _refuse_nothing(corpus)
         if isinstance(model, NgramModel):
             return model.facts(), ngram_sections(model, history, corpus)
@@ -110,6 +116,10 @@ def model_sections(
     if isinstance(model, TransliterationModel):
         return model.facts(), transliterator_sections(model, history, pairs)
     return model.facts(), transducer_sections(model, history, pairs)
+
+
+def _sequences(model: Any, data: Any, unknown: Unknown) -> Corpus:
+    return as_corpus(data, alphabet=model.alphabet, unknown=unknown)
 
 
 def _expect(data: Any, kind: type) -> Any:
