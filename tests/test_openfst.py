@@ -51,7 +51,7 @@ def test_openfst_round_trip(seed):
 
 
 def test_openfst_refuses_negative_weights_and_says_what_to_do():
-    with pytest.raises(InvalidModel, match="Convert the model to a PFA"):
+    with pytest.raises(InvalidModel, match="Learn a model without negative weights: SeparablePFA"):
         random_wfa(0).to_openfst()
 
 

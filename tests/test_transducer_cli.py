@@ -34,7 +34,7 @@ def test_apply_reads_lines_and_writes_lines(model):
     result = CliRunner().invoke(app, arguments, input="xana\n\nmaqx\n")
     assert result.exit_code == 0
     assert result.stdout == "ксана\n\nмакс\n"
-    assert "1 inputs with symbols never learned" in result.stderr
+    assert "1 input with symbols never learned" in result.stderr
 
 
 def test_apply_gives_scored_alternatives_as_json(model):
