@@ -22,7 +22,7 @@ from sigmastar.learn.transducer_spectral import InputModel, learn_transducer
 from sigmastar.learn.transducer_theory import LearnabilityReport, learnability
 from sigmastar.models.transducer import Transducer
 from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import Positions, aligned_moments
+from sigmastar.moments.aligned_trigrams import AlignedMoments, Positions, aligned_moments
 
 __all__ = ["EMTransducer", "JointHMMTransducer", "KHMMTransducer", "SpectralTransducer"]
 
@@ -122,7 +122,26 @@ class SpectralTransducer(TransducerEstimator):
         return learnability(self.moments_, n_states=self.n_states_, epsilon=epsilon, delta=delta)
 
 
-class JointHMMTransducer(TransducerEstimator):
+class _TrigramBaseline(TransducerEstimator):
+    """What the two spectral baselines share: they learn from three consecutive pairs."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_states": Integer(1),
+        "positions": Choice("first", "all"),
+    }
+
+    def __init__(
+        self, n_states: int = 2, *, positions: Positions = "first", unknown: Unknown = "error"
+    ) -> None:
+        self.n_states = n_states
+        self.positions = positions
+        self.unknown = unknown
+
+    def _moments(self, corpus: PairCorpus) -> AlignedMoments:
+        return aligned_moments(corpus, positions=self.positions)
+
+
+class JointHMMTransducer(_TrigramBaseline):
     """A baseline: one spectral HMM over input:output pairs, conditioned on the input.
 
     Parameters
@@ -135,24 +154,11 @@ class JointHMMTransducer(TransducerEstimator):
         What to do with symbols that were not in the training pairs.
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "n_states": Integer(1),
-        "positions": Choice("first", "all"),
-    }
-
-    def __init__(
-        self, n_states: int = 2, *, positions: Positions = "first", unknown: Unknown = "error"
-    ) -> None:
-        self.n_states = n_states
-        self.positions = positions
-        self.unknown = unknown
-
     def _learn(self, corpus: PairCorpus) -> Learned[Transducer]:
-        moments = aligned_moments(corpus, positions=self.positions)
-        return learn_joint_hmm(moments, n_states=self.n_states)
+        return learn_joint_hmm(self._moments(corpus), n_states=self.n_states)
 
 
-class KHMMTransducer(TransducerEstimator):
+class KHMMTransducer(_TrigramBaseline):
     """A baseline: one spectral HMM for each input symbol.
 
     Parameters
@@ -165,21 +171,8 @@ class KHMMTransducer(TransducerEstimator):
         What to do with symbols that were not in the training pairs.
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "n_states": Integer(1),
-        "positions": Choice("first", "all"),
-    }
-
-    def __init__(
-        self, n_states: int = 2, *, positions: Positions = "first", unknown: Unknown = "error"
-    ) -> None:
-        self.n_states = n_states
-        self.positions = positions
-        self.unknown = unknown
-
     def _learn(self, corpus: PairCorpus) -> Learned[Transducer]:
-        moments = aligned_moments(corpus, positions=self.positions)
-        return learn_k_hmm(moments, n_states=self.n_states)
+        return learn_k_hmm(self._moments(corpus), n_states=self.n_states)
 
 
 class EMTransducer(TransducerEstimator):

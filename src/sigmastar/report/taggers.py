@@ -35,10 +35,17 @@ def tagger_sections(
     tagger: HMMTagger | FSTTagger, history: Mapping[str, Any], data: PairCorpus | None
 ) -> list[Section]:
     """Return the sections of a tagger's page."""
+    tested: list[Section] = []
+    if data is not None:
+        sentences = [[str(word) for word in sentence] for sentence in data.source]
+        given = tagger.predict(sentences)
+        tested = [
+            Section("Test", _test(tagger, data, given)),
+            Section("Examples", _examples(sentences, data, given)),
+        ]
     return [
         Section("Machine", _machine(tagger)),
-        Section("Test", [] if data is None else _test(tagger, data)),
-        Section("Examples", [] if data is None else _examples(tagger, data)),
+        *tested,
         Section("Learning", learning_cards(history)),
     ]
 
@@ -172,7 +179,7 @@ def _transducer_cards(machine: SequentialTransducer) -> list[Markup]:
     ]
 
 
-def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
+def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus, given: list[list[str]]) -> list[Markup]:
     figures = evaluate_tagger(tagger, data)
     rows = [
         ("words", f"{figures['n_words']:,}", percent(figures["accuracy"])),
@@ -180,20 +187,17 @@ def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
         ("unknown words", f"{figures['n_unknown']:,}", percent(figures["unknown_accuracy"])),
         ("whole sentences", f"{figures['n_sentences']:,}", percent(figures["sentence_accuracy"])),
     ]
-    sentences = [[str(word) for word in sentence] for sentence in data.source]
-    given = [tag for sentence in tagger.predict(sentences) for tag in sentence]
+    guessed = [tag for sentence in given for tag in sentence]
     right = [tag for sentence in data.target for tag in sentence]
     return [
         card("How well it does", table(("", "number", "right"), rows)),
-        *confusion_cards(confusion(right, given)),
+        *confusion_cards(confusion(right, guessed)),
     ]
 
 
-def _examples(tagger: HMMTagger | FSTTagger, data: PairCorpus) -> list[Markup]:
+def _examples(sentences: list[list[str]], data: PairCorpus, given: list[list[str]]) -> list[Markup]:
     """Show sentences with errors first: they tell most."""
-    sentences = [[str(word) for word in sentence] for sentence in data.source]
     truth = [[str(tag) for tag in sentence] for sentence in data.target]
-    given = tagger.predict(sentences)
     wrong = [g != t for g, t in zip(given, truth, strict=True)]
     first = {tuple(words): i for i, words in reversed(list(enumerate(sentences)))}
     short = sorted(i for words, i in first.items() if 3 <= len(words) <= 30)
