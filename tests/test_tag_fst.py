@@ -13,11 +13,11 @@ from oracles_tagging import (
     random_sentences,
 )
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.fst.bridge import from_openfst, to_openfst
-from sigmastar.fst.lazy import LazyTransducer
-from sigmastar.fst.ntype import n_type
-from sigmastar.fst.sequential import SequentialTransducer
-from sigmastar.fst.stype import all_subsequences, s_type, subsequences_of
+from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.openfst import from_openfst, to_openfst
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.hmm_tagger import decode_classes
 
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import sigmastar as ss
 from oracles_tagging import random_model, random_sentences
 from sigmastar.core.errors import InvalidData, ParseError
-from sigmastar.fst.bridge import NotSequential, from_openfst
-from sigmastar.fst.compose import compose
-from sigmastar.fst.ntype import n_type
-from sigmastar.fst.rules import Rule, RuleSet
 from sigmastar.tagging.brill import learn_rules
-from sigmastar.tagging.chunks import bracketed, phrase_transducer
+from sigmastar.tagging.fst.compose import compose
+from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.openfst import NotSequential, from_openfst
+from sigmastar.tagging.fst.rules import Rule, RuleSet
+from sigmastar.tagging.phrases import bracketed, phrase_transducer
 
 TAGS = ("DT", "JJ", "NN", "VB", "TO", "md*", ".")
 

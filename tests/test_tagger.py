@@ -11,10 +11,10 @@ from sklearn.base import clone
 import sigmastar as ss
 from oracles_tagging import all_taggings, path_score, random_model
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
-from sigmastar.kernels.tag_posterior import expected_counts, tag_posteriors
-from sigmastar.models.tag_model import SCORE_UNIT
 from sigmastar.tagging.counts import Lexicon, count_tags
 from sigmastar.tagging.hmm_tagger import HMMTagger, model_arrays
+from sigmastar.tagging.kernels.posterior import expected_counts, tag_posteriors
+from sigmastar.tagging.model import SCORE_UNIT
 from sigmastar.tagging.smoothing import deleted_weights, smooth_tags
 from sigmastar.tagging.word_machines import (
     guesser_input,

@@ -31,8 +31,8 @@ _EXPORTS = {
     "FSTTagger": "sigmastar.tagging.fst_tagger",
     "HMMTagger": "sigmastar.tagging.hmm_tagger",
     "Lexicon": "sigmastar.tagging.counts",
-    "RuleSet": "sigmastar.fst.rules",
-    "SequentialTransducer": "sigmastar.fst.sequential",
+    "RuleSet": "sigmastar.tagging.fst.rules",
+    "SequentialTransducer": "sigmastar.tagging.fst.sequential",
     "learn_rules": "sigmastar.tagging.brill",
     "held_out_tags": "sigmastar.tagging.brill",
     "KneserNey": "sigmastar.estimators.kneser_ney",
@@ -115,8 +115,6 @@ if TYPE_CHECKING:
     from sigmastar.estimators.transducer import KHMMTransducer as KHMMTransducer
     from sigmastar.estimators.transducer import SpectralTransducer as SpectralTransducer
     from sigmastar.estimators.transliterator import Transliterator as Transliterator
-    from sigmastar.fst.rules import RuleSet as RuleSet
-    from sigmastar.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.inference import END as END
     from sigmastar.inference import bits_per_symbol as bits_per_symbol
     from sigmastar.inference import likeliest_strings as likeliest_strings
@@ -145,6 +143,8 @@ if TYPE_CHECKING:
     from sigmastar.tagging.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.brill import learn_rules as learn_rules
     from sigmastar.tagging.counts import Lexicon as Lexicon
+    from sigmastar.tagging.fst.rules import RuleSet as RuleSet
+    from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.tagging.fst_tagger import FSTTagger as FSTTagger
     from sigmastar.tagging.hmm_tagger import HMMTagger as HMMTagger
 

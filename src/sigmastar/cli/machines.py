@@ -142,7 +142,7 @@ def _write_model(machine: Any, target: Path, to: str | None) -> None:
         raise InvalidModel(
             f"a {type(machine).__name__} has no form in OpenFst. Automata (WFA, PFA, HMM) without "
             "negative weights and transliterators of method em have; the table of a compiled "
-            "tagger goes there in Python: sigmastar.fst.bridge.to_openfst(tagger.machine)."
+            "tagger goes there in Python: sigmastar.tagging.fst.openfst.to_openfst(tagger.machine)."
         )
     atomic_write(target, machine.to_openfst().write_to_string())
 

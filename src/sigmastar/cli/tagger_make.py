@@ -175,7 +175,7 @@ def compile_(
     sigmastar tagger compile sets.sigma -o s.sigma --kind s+n1 --corpus text.txt
     """
     from sigmastar.core.progress import stage
-    from sigmastar.fst.rules import RuleSet
+    from sigmastar.tagging.fst.rules import RuleSet
     from sigmastar.tagging.fst_tagger import FSTTagger
 
     hmm = load_trained(model)

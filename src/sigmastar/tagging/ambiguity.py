@@ -14,10 +14,10 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.models.tag_model import fixed_point
 from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.guesser import Guesser
 from sigmastar.tagging.lexical import ClassTable, kindred_forms
+from sigmastar.tagging.model import fixed_point
 from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassSets", "build_class_sets", "score_class_sets"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.suffixes import N_SHAPES, find_endings, grow_suffixes
+from sigmastar.tagging.kernels.suffixes import N_SHAPES, find_endings, grow_suffixes
 from sigmastar.tagging.words import Bytes, character_properties, join_words
 
 _FEWEST = 2

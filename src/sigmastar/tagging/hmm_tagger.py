@@ -15,13 +15,13 @@ from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, ch
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.tag_decode import viterbi_many
-from sigmastar.kernels.tag_posterior import tag_posteriors
 from sigmastar.models.persist import Stored, write_stored
-from sigmastar.models.tag_model import TagModel
 from sigmastar.tagging.ambiguity import build_class_sets
 from sigmastar.tagging.baum_welch import learn_from_classes
 from sigmastar.tagging.counts import Lexicon
+from sigmastar.tagging.kernels.decode import viterbi_many
+from sigmastar.tagging.kernels.posterior import tag_posteriors
+from sigmastar.tagging.model import TagModel
 from sigmastar.tagging.supervised import TrainingOptions, learn_guesser_of, learn_tagger
 from sigmastar.tagging.text import tag_file
 from sigmastar.tagging.vocabulary import Vocabulary, cut_names

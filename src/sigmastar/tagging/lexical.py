@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.models.tag_model import SCORE_UNIT
 from sigmastar.tagging.counts import Lexicon, TagCounts
 from sigmastar.tagging.guesser import Guesser
+from sigmastar.tagging.model import SCORE_UNIT
 from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassTable", "LexicalOptions", "build_word_classes", "kindred_forms"]

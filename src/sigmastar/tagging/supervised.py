@@ -9,11 +9,11 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.models.tag_model import TagModel, fixed_point
 from sigmastar.tagging.ambiguity import build_class_sets, score_class_sets
 from sigmastar.tagging.counts import Lexicon, count_tags, with_used_words
 from sigmastar.tagging.guesser import Guesser, learn_guesser
 from sigmastar.tagging.lexical import ClassTable, LexicalOptions, build_word_classes
+from sigmastar.tagging.model import TagModel, fixed_point
 from sigmastar.tagging.smoothing import smooth_tags
 from sigmastar.tagging.vocabulary import Vocabulary
 

@@ -16,7 +16,7 @@ from sigmastar.core.errors import ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.words import scan_tokens, write_tagged
+from sigmastar.tagging.kernels.words import scan_tokens, write_tagged
 from sigmastar.tagging.vocabulary import Vocabulary
 from sigmastar.tagging.words import Bytes, join_words
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigmastar.core.types import SymbolArray
-from sigmastar.fst.sequential import SequentialTransducer
-from sigmastar.kernels.suffixes import N_SHAPES, decode_word, word_shape
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.kernels.suffixes import N_SHAPES, decode_word, word_shape
 from sigmastar.tagging.vocabulary import Vocabulary
 from sigmastar.tagging.words import character_properties, join_words
 

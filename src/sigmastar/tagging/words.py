@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.words import build_word_table, find_words
+from sigmastar.tagging.kernels.words import build_word_table, find_words
 
 __all__ = ["WordTable", "character_properties", "join_words", "split_words"]
 

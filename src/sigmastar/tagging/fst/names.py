@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.model import TagModel
 
 __all__ = ["class_names"]
 

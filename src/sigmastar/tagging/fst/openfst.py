@@ -15,7 +15,7 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.extras import require
-from sigmastar.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
 
 __all__ = ["NotSequential", "from_openfst", "load_pynini", "to_openfst"]
 

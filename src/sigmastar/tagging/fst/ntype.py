@@ -12,10 +12,10 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolArray
-from sigmastar.fst.names import class_names
-from sigmastar.fst.sequential import SequentialTransducer
-from sigmastar.kernels.ntype import greedy_pairs, greedy_tags
-from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.fst.names import class_names
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.kernels.ntype import greedy_pairs, greedy_tags
+from sigmastar.tagging.model import TagModel
 
 __all__ = ["n1_choices", "n_type", "reachable"]
 

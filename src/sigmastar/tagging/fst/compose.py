@@ -6,8 +6,8 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolArray
-from sigmastar.fst.bridge import NotSequential
-from sigmastar.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.openfst import NotSequential
+from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
 
 __all__ = ["compose"]
 

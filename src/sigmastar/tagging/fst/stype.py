@@ -18,12 +18,12 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.fst.names import class_names
-from sigmastar.fst.ntype import n1_choices, reachable
-from sigmastar.fst.sequential import SequentialTransducer
-from sigmastar.kernels.stype import collect_nodes, score_nodes, sign_nodes
-from sigmastar.kernels.stype_rows import fill_rows
-from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.fst.names import class_names
+from sigmastar.tagging.fst.ntype import n1_choices, reachable
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.kernels.stype import collect_nodes, score_nodes, sign_nodes
+from sigmastar.tagging.kernels.stype_rows import fill_rows
+from sigmastar.tagging.model import TagModel
 
 __all__ = ["Subsequences", "all_subsequences", "s_type", "subsequences_of"]
 

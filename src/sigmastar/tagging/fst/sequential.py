@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.sequential import output_lengths, run_aligned, run_free
+from sigmastar.tagging.kernels.sequential import output_lengths, run_aligned, run_free
 
 __all__ = ["SequentialTransducer", "Strings"]
 

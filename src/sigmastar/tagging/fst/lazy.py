@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.lazy_tags import forget, move_arcs, move_slots, run_lazy
-from sigmastar.kernels.tag_decode import viterbi_many
-from sigmastar.models.tag_model import TagModel
+from sigmastar.tagging.kernels.decode import viterbi_many
+from sigmastar.tagging.kernels.lazy import forget, move_arcs, move_slots, run_lazy
+from sigmastar.tagging.model import TagModel
 
 __all__ = ["LazyTransducer"]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.fst.bridge import load_pynini
+from sigmastar.tagging.fst.openfst import load_pynini
 
 __all__ = ["TagAlphabet", "parse_pattern", "pattern_tokens"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.kernels.jit import kernel
-from sigmastar.kernels.stype import best_end, path_of, string_hash
+from sigmastar.tagging.kernels.stype import best_end, path_of, string_hash
 
 __all__ = ["fill_rows"]
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.fst.bridge import NotSequential, from_openfst, load_pynini
-from sigmastar.fst.compose import compose
-from sigmastar.fst.patterns import TagAlphabet, one_of, parse_pattern, pattern_tokens
-from sigmastar.fst.sequential import SequentialTransducer
-from sigmastar.kernels.tag_rules import apply_rules
+from sigmastar.tagging.fst.compose import compose
+from sigmastar.tagging.fst.openfst import NotSequential, from_openfst, load_pynini
+from sigmastar.tagging.fst.patterns import TagAlphabet, one_of, parse_pattern, pattern_tokens
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.kernels.rules import apply_rules
 
 Step = Callable[[SymbolArray, IndexArray, SymbolArray], SymbolArray]
 

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.fst.bridge import NotSequential
-from sigmastar.fst.patterns import TagAlphabet, parse_pattern
-from sigmastar.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.openfst import NotSequential
+from sigmastar.tagging.fst.patterns import TagAlphabet, parse_pattern
+from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
 
 __all__ = ["NOUN_PHRASE", "bracketed", "phrase_transducer"]
 

@@ -1,1 +1,0 @@
-"""Sequential transducers and their calculus."""

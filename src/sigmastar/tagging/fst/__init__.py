@@ -1,0 +1,1 @@
+"""Sequential transducers: how taggers, rules and phrases become one machine."""
