@@ -14,9 +14,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 import sigmastar as ss
 from sigmastar.core.errors import DataNotFound
-from sigmastar.inference.continuous import filter_labels, smooth_labels, to_probabilities
-from sigmastar.learn.continuous_em import em_steps, random_tagger
-from sigmastar.moments.continuous import LabelledFrames
+from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
+from sigmastar.sensors.learn.em import em_steps, random_tagger
+from sigmastar.sensors.moments import LabelledFrames
 
 
 def best_of(work, repeats=3):

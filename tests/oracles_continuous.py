@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.moments.continuous import ContinuousMoments
+from sigmastar.sensors.moments import ContinuousMoments
 
 
 def random_tagger(seed, n_states=3, n_features=4, labels="ab", signed=False):

@@ -11,7 +11,7 @@ from oracles_continuous import robot_walk
 from sigmastar.bench import wall_following as bench
 from sigmastar.bench.wall_following_files import plot_figure1, plot_figure2, write_csv
 from sigmastar.cli.main import app
-from sigmastar.estimators.continuous_features import CentroidFeatures
+from sigmastar.sensors.features.centroids import CentroidFeatures
 
 METHODS = [method.name for method in bench._methods()]
 # Boosting is slow for its threads, and 400 centroids need more readings than are made up here.

@@ -13,9 +13,10 @@ from sigmastar.cli import choices
 from sigmastar.cli.common import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
-from sigmastar.estimators import continuous_features, registry, transliterator
-from sigmastar.inference.continuous_tag import DECODINGS
+from sigmastar.estimators import registry, transliterator
 from sigmastar.models.formats.files import MODEL_FORMATS
+from sigmastar.sensors.features import centroids as continuous_features
+from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging import fst_tagger, text
 
 

@@ -13,12 +13,12 @@ from sklearn.preprocessing import StandardScaler
 import sigmastar as ss
 from oracles_continuous import finite_world, random_tagger, robot_walk
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
-from sigmastar.estimators.continuous_stages import to_stages
-from sigmastar.inference.continuous import log_mass
-from sigmastar.kernels.continuous_gibbs import sweep_states
-from sigmastar.learn.continuous_em import em_steps
-from sigmastar.learn.continuous_em import random_tagger as random_start
-from sigmastar.moments.continuous import LabelledFrames, continuous_moments, project_triple
+from sigmastar.sensors.features.from_sklearn import to_stages
+from sigmastar.sensors.inference.passes import log_mass
+from sigmastar.sensors.kernels.gibbs import sweep_states
+from sigmastar.sensors.learn.em import em_steps
+from sigmastar.sensors.learn.em import random_tagger as random_start
+from sigmastar.sensors.moments import LabelledFrames, continuous_moments, project_triple
 
 X, Y = robot_walk(0)
 X_NEW, Y_NEW = robot_walk(1)

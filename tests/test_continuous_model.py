@@ -15,11 +15,16 @@ from oracles_continuous import (
     weight,
 )
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel, InvalidParameter
-from sigmastar.inference.continuous import filter_labels, log_mass, smooth_labels, to_probabilities
-from sigmastar.inference.continuous_search import best_labels
-from sigmastar.learn.continuous import learn_continuous_tagger
-from sigmastar.models.continuous_features import FeatureMap, join_past
-from sigmastar.models.continuous_stages import Affine, Centroids, Sharpen, Softmax
+from sigmastar.sensors.features.feature_map import FeatureMap, join_past
+from sigmastar.sensors.features.stages import Affine, Centroids, Sharpen, Softmax
+from sigmastar.sensors.inference.passes import (
+    filter_labels,
+    log_mass,
+    smooth_labels,
+    to_probabilities,
+)
+from sigmastar.sensors.inference.search import best_labels
+from sigmastar.sensors.learn.spectral import learn_continuous_tagger
 
 OFFSETS = np.array([0, 5, 9], dtype=np.int64)
 
@@ -106,7 +111,7 @@ def test_a_long_sequence_is_read_in_blocks(monkeypatch):
     model, features = random_tagger(6), random_features(7, 200)
     offsets = np.array([0, 150, 170, 200])
     whole = smooth_labels(model, features, offsets).scores
-    monkeypatch.setattr("sigmastar.inference.continuous._BLOCK", 9 * 16)
+    monkeypatch.setattr("sigmastar.sensors.inference.passes._BLOCK", 9 * 16)
     np.testing.assert_allclose(smooth_labels(model, features, offsets).scores, whole)
 
 
@@ -230,7 +235,7 @@ def test_the_past_is_joined_within_sequences_only():
     [("euclidean", 8.0), ("cosine", 1 - 11 / np.sqrt(5 * 25)), ("correlation", 0.0)],
 )
 def test_distances_are_those_of_the_paper(metric, expected):
-    from sigmastar.models.continuous_stages import distances
+    from sigmastar.sensors.features.stages import distances
 
     found = distances(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), metric)
     assert found[0, 0] == pytest.approx(expected)

@@ -12,12 +12,12 @@ from oracles import random_pfa
 from oracles_continuous import robot_walk
 from oracles_transducer import exact_moments, random_parameters
 from sigmastar.core.errors import InvalidData
-from sigmastar.estimators.continuous_stages import to_stages
 from sigmastar.estimators.registry import find_method
 from sigmastar.inference import tree
 from sigmastar.learn import transducer_spectral
-from sigmastar.learn.continuous import leading_svd, solve_gram
 from sigmastar.learn.transducer_em import chain_of_pairs
+from sigmastar.sensors.features.from_sklearn import to_stages
+from sigmastar.sensors.learn.spectral import leading_svd, solve_gram
 
 
 def test_a_large_matrix_has_the_leading_triplets_of_the_dense_decomposition():

@@ -55,14 +55,14 @@ _EXPORTS = {
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.models.formats.files",
     "write_model": "sigmastar.models.formats.files",
-    "ContinuousTagger": "sigmastar.models.continuous",
-    "CentroidFeatures": "sigmastar.estimators.continuous_features",
-    "SpectralSequenceTagger": "sigmastar.estimators.continuous",
-    "EMSequenceTagger": "sigmastar.estimators.continuous_em",
-    "FramewiseTagger": "sigmastar.estimators.continuous_baselines",
-    "GibbsSequenceTagger": "sigmastar.estimators.continuous_baselines",
-    "TagStream": "sigmastar.inference.continuous_stream",
-    "tag_frames": "sigmastar.inference.continuous_tag",
+    "ContinuousTagger": "sigmastar.sensors.model",
+    "CentroidFeatures": "sigmastar.sensors.features.centroids",
+    "SpectralSequenceTagger": "sigmastar.sensors.estimators.spectral",
+    "EMSequenceTagger": "sigmastar.sensors.estimators.em",
+    "FramewiseTagger": "sigmastar.sensors.estimators.baselines",
+    "GibbsSequenceTagger": "sigmastar.sensors.estimators.baselines",
+    "TagStream": "sigmastar.sensors.inference.stream",
+    "tag_frames": "sigmastar.sensors.inference.tag",
     "read_frames": "sigmastar.corpus.frame_files",
     "FrameTable": "sigmastar.corpus.frame_files",
     "Transducer": "sigmastar.models.transducer",
@@ -99,11 +99,6 @@ if TYPE_CHECKING:
     from sigmastar.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
-    from sigmastar.estimators.continuous import SpectralSequenceTagger as SpectralSequenceTagger
-    from sigmastar.estimators.continuous_baselines import FramewiseTagger as FramewiseTagger
-    from sigmastar.estimators.continuous_baselines import GibbsSequenceTagger as GibbsSequenceTagger
-    from sigmastar.estimators.continuous_em import EMSequenceTagger as EMSequenceTagger
-    from sigmastar.estimators.continuous_features import CentroidFeatures as CentroidFeatures
     from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.estimators.kneser_ney import KneserNey as KneserNey
@@ -127,11 +122,8 @@ if TYPE_CHECKING:
     from sigmastar.inference import predict_next as predict_next
     from sigmastar.inference import sample as sample
     from sigmastar.inference import viterbi as viterbi
-    from sigmastar.inference.continuous_stream import TagStream as TagStream
-    from sigmastar.inference.continuous_tag import tag_frames as tag_frames
     from sigmastar.loading import load as load
     from sigmastar.models import algebra as algebra
-    from sigmastar.models.continuous import ContinuousTagger as ContinuousTagger
     from sigmastar.models.formats.files import read_model as read_model
     from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM
@@ -140,6 +132,16 @@ if TYPE_CHECKING:
     from sigmastar.models.transducer_parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.models.wfa import WFA as WFA
     from sigmastar.report.build import write_report as write_report
+    from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger
+    from sigmastar.sensors.estimators.baselines import GibbsSequenceTagger as GibbsSequenceTagger
+    from sigmastar.sensors.estimators.em import EMSequenceTagger as EMSequenceTagger
+    from sigmastar.sensors.estimators.spectral import (
+        SpectralSequenceTagger as SpectralSequenceTagger,
+    )
+    from sigmastar.sensors.features.centroids import CentroidFeatures as CentroidFeatures
+    from sigmastar.sensors.inference.stream import TagStream as TagStream
+    from sigmastar.sensors.inference.tag import tag_frames as tag_frames
+    from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger
     from sigmastar.tagging.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.brill import learn_rules as learn_rules
     from sigmastar.tagging.counts import Lexicon as Lexicon

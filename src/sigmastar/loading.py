@@ -16,7 +16,7 @@ KINDS = {
     "WFA": ("sigmastar.models.wfa", "WFA"),
     "PFA": ("sigmastar.models.pfa", "PFA"),
     "HMM": ("sigmastar.models.hmm", "HMM"),
-    "ContinuousTagger": ("sigmastar.models.continuous", "ContinuousTagger"),
+    "ContinuousTagger": ("sigmastar.sensors.model", "ContinuousTagger"),
     "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
     "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
     "Transducer": ("sigmastar.models.transducer", "Transducer"),

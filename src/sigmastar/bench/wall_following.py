@@ -15,10 +15,10 @@ import numpy as np
 
 from sigmastar.core.progress import stage
 from sigmastar.datasets import load_wall_following
-from sigmastar.estimators.continuous import SpectralSequenceTagger
-from sigmastar.estimators.continuous_baselines import FramewiseTagger, GibbsSequenceTagger
-from sigmastar.estimators.continuous_em import EMSequenceTagger
-from sigmastar.estimators.continuous_features import CentroidFeatures
+from sigmastar.sensors.estimators.baselines import FramewiseTagger, GibbsSequenceTagger
+from sigmastar.sensors.estimators.em import EMSequenceTagger
+from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
+from sigmastar.sensors.features.centroids import CentroidFeatures
 
 __all__ = ["PUBLISHED", "Split", "figure1", "figure2", "splits", "table1", "table2"]
 

@@ -30,7 +30,7 @@ from sigmastar.cli.output import (
 
 if TYPE_CHECKING:
     from sigmastar.corpus.frame_files import FrameTable
-    from sigmastar.models.continuous import ContinuousTagger
+    from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["app"]
 
@@ -180,7 +180,7 @@ def tag(
     cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
     from sigmastar.core.progress import stage
-    from sigmastar.inference.continuous_tag import tag_frames
+    from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
     table = _read(frames, label, sequence, None)
@@ -216,7 +216,7 @@ def evaluate(
     """
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
-    from sigmastar.inference.continuous_tag import tag_frames
+    from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
     table = _read(frames, label, sequence, length)
@@ -259,7 +259,7 @@ def stream(
     echo "0.1 0.9" | sigmastar sensors stream walk.sigma --proba
     """
     from sigmastar.core.errors import ParseError
-    from sigmastar.inference.continuous_stream import TagStream
+    from sigmastar.sensors.inference.stream import TagStream
 
     tagger = _load(model)
     announce_stdin("-")
@@ -317,8 +317,8 @@ def _tagger(
     table: FrameTable,
 ) -> Any:
     """Set up the estimator for one of the kinds of features."""
-    from sigmastar.estimators.continuous import SpectralSequenceTagger
-    from sigmastar.estimators.continuous_features import CentroidFeatures
+    from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
+    from sigmastar.sensors.features.centroids import CentroidFeatures
 
     numbers = None if states == "auto" else integers("--states", states)
     tagger = SpectralSequenceTagger(window=window, random_state=seed, memory=[1.0, 0.5, 0.2, 0.1])

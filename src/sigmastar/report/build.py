@@ -15,7 +15,6 @@ from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.models.continuous import ContinuousTagger
 from sigmastar.models.hmm import HMM
 from sigmastar.models.ngram import NgramModel
 from sigmastar.models.pfa import PFA
@@ -28,6 +27,7 @@ from sigmastar.report.page import Section, page, write_page
 from sigmastar.report.sensors import sensor_sections
 from sigmastar.report.taggers import tagger_sections
 from sigmastar.report.transducers import transducer_sections, transliterator_sections
+from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
 from sigmastar.transduction.model import TransliterationModel

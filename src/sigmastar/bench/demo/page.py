@@ -13,13 +13,13 @@ from sigmastar.bench.demo.sensors import SensorsDemo
 from sigmastar.bench.demo.text import TextDemo
 from sigmastar.drawing.charts import bars, lines, stems
 from sigmastar.drawing.markup import join
-from sigmastar.inference.continuous_tag import tag_frames
 from sigmastar.report.automata import graph_card
 from sigmastar.report.labels import confusion_cards, percent
 from sigmastar.report.page import Section, card, page, table, write_page
 from sigmastar.report.sensors import stream_card
 from sigmastar.report.taggers import tagged_sentence
 from sigmastar.report.transducers import pair_cards
+from sigmastar.sensors.inference.tag import tag_frames
 from sigmastar.views.spectrum import hankel_singular_values
 from sigmastar.views.states import state_graph
 

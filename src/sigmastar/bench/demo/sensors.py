@@ -19,10 +19,10 @@ from sigmastar.core.progress import stage
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.frames import as_frames
 from sigmastar.datasets import SensorSeries, make_robot_stream
-from sigmastar.estimators.continuous import SpectralSequenceTagger
-from sigmastar.estimators.continuous_baselines import FramewiseTagger
-from sigmastar.estimators.continuous_em import EMSequenceTagger
-from sigmastar.estimators.continuous_features import CentroidFeatures
+from sigmastar.sensors.estimators.baselines import FramewiseTagger
+from sigmastar.sensors.estimators.em import EMSequenceTagger
+from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
+from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.views.confusion import Confusion, confusion
 
 __all__ = ["SensorsDemo", "SensorsRow", "demo_sensors"]

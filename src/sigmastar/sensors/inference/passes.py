@@ -22,8 +22,8 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.kernels.continuous import backward_pass, forward_pass
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.kernels.passes import backward_pass, forward_pass
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = [
     "LabelScores",

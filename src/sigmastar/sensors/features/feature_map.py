@@ -11,8 +11,8 @@ import numpy as np
 from sigmastar.core.errors import FileFormatError, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import check_width
-from sigmastar.models.continuous_forest import Forest
-from sigmastar.models.continuous_stages import Affine, Centroids, Sharpen, Softmax, Stage
+from sigmastar.sensors.features.forest import Forest
+from sigmastar.sensors.features.stages import Affine, Centroids, Sharpen, Softmax, Stage
 
 __all__ = ["FeatureMap", "join_past"]
 

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, Rule
-from sigmastar.estimators.continuous_base import ContinuousTaggerEstimator
-from sigmastar.estimators.continuous_features import CentroidFeatures
-from sigmastar.learn.continuous import solve_gram
-from sigmastar.learn.continuous_gibbs import learn_gibbs_tagger
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.estimators.base import ContinuousTaggerEstimator
+from sigmastar.sensors.features.centroids import CentroidFeatures
+from sigmastar.sensors.learn.gibbs import learn_gibbs_tagger
+from sigmastar.sensors.learn.spectral import solve_gram
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["FramewiseTagger", "GibbsSequenceTagger"]
 

@@ -14,21 +14,21 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.frames import as_frames
-from sigmastar.estimators.continuous_base import (
+from sigmastar.kernels.blas import one_blas_thread
+from sigmastar.sensors.estimators.base import (
     ContinuousTaggerEstimator,
     Labelled,
     candidates,
 )
-from sigmastar.estimators.continuous_extract import Extractor
-from sigmastar.estimators.continuous_features import CentroidFeatures
-from sigmastar.inference.continuous import smooth_labels
-from sigmastar.inference.continuous_tag import label_probabilities
-from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.learn.continuous import learn_continuous_tagger
-from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.models.continuous_features import join_past
-from sigmastar.models.continuous_stages import distances
-from sigmastar.moments.continuous import continuous_moments, project_triple
+from sigmastar.sensors.features.centroids import CentroidFeatures
+from sigmastar.sensors.features.extractor import Extractor
+from sigmastar.sensors.features.feature_map import join_past
+from sigmastar.sensors.features.stages import distances
+from sigmastar.sensors.inference.passes import smooth_labels
+from sigmastar.sensors.inference.tag import label_probabilities
+from sigmastar.sensors.learn.spectral import learn_continuous_tagger
+from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.moments import continuous_moments, project_triple
 
 __all__ = ["SpectralSequenceTagger"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.kernels.continuous_gibbs import sweep_states
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.kernels.gibbs import sweep_states
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["learn_gibbs_tagger"]
 

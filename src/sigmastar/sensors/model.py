@@ -18,10 +18,10 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.continuous_features import FeatureMap
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.stored import StoredModel
 from sigmastar.models.wfa import frozen_array
+from sigmastar.sensors.features.feature_map import FeatureMap
 
 __all__ = ["ContinuousTagger"]
 

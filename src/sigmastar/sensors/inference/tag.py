@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import as_frames, split_rows
-from sigmastar.inference.continuous import filter_labels, smooth_labels, to_probabilities
-from sigmastar.inference.continuous_search import best_labels
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
+from sigmastar.sensors.inference.search import best_labels
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["DECODINGS", "TaggedFrames", "label_probabilities", "tag_frames"]
 

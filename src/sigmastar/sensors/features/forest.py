@@ -14,8 +14,8 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.continuous_forest import sum_leaves
 from sigmastar.models.wfa import frozen_array
+from sigmastar.sensors.kernels.forest import sum_leaves
 
 __all__ = ["Forest"]
 

@@ -11,15 +11,15 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray
-from sigmastar.estimators.continuous_base import (
+from sigmastar.sensors.estimators.base import (
     ContinuousTaggerEstimator,
     Labelled,
 )
-from sigmastar.inference.continuous_tag import label_probabilities
-from sigmastar.learn.continuous import learn_continuous_tagger
-from sigmastar.learn.continuous_em import em_steps, project_tagger, random_tagger
-from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.moments.continuous import LabelledFrames, continuous_moments, project_triple
+from sigmastar.sensors.inference.tag import label_probabilities
+from sigmastar.sensors.learn.em import em_steps, project_tagger, random_tagger
+from sigmastar.sensors.learn.spectral import learn_continuous_tagger
+from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.moments import LabelledFrames, continuous_moments, project_triple
 
 __all__ = ["EMSequenceTagger"]
 

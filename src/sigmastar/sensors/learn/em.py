@@ -24,11 +24,11 @@ from sklearn.cluster import KMeans
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.inference.continuous import carry_states, labelled_operators
 from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.kernels.continuous import backward_pass, forward_pass
-from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.moments.continuous import LabelledFrames
+from sigmastar.sensors.inference.passes import carry_states, labelled_operators
+from sigmastar.sensors.kernels.passes import backward_pass, forward_pass
+from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.moments import LabelledFrames
 
 __all__ = ["EMStep", "em_steps", "project_tagger", "random_tagger"]
 

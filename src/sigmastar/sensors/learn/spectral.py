@@ -1,6 +1,6 @@
 """Spectral learning of taggers over continuous inputs (Recasens and Quattoni, ECML 2013).
 
-From the moments H1, H2, C and H_l^σ (:mod:`sigmastar.moments.continuous`) and a rank factorisation
+From the moments H1, H2, C and H_l^σ (:mod:`sigmastar.sensors.moments`) and a rank factorisation
 H2 = F B, the tagger of theorem 1 is
 
     initialᵀ = H1ᵀ B⁺,   final = F⁺ H1,   O_·^σ(i, j) = (C + λ)⁻¹ [F⁺ H_·^σ B⁺](i, j).
@@ -27,8 +27,8 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.moments.continuous import ContinuousMoments
+from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.moments import ContinuousMoments
 
 __all__ = ["learn_continuous_tagger"]
 

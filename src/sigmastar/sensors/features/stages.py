@@ -7,7 +7,7 @@ Each step is a handful of arrays, so a tagger and its features are one safe file
   distance (Recasens and Quattoni 2013, sec. 5.1); τ = 0 is the indicator of the nearest centroid;
 * :class:`Softmax`: P[z | x] of a multinomial logistic regression;
 * :class:`Sharpen`: φ_l^γ, normalised: makes an over-cautious soft partition harder, or softer;
-* :class:`Forest`: P[z | x] of decision trees (see :mod:`sigmastar.models.continuous_forest`).
+* :class:`Forest`: P[z | x] of decision trees (see :mod:`sigmastar.sensors.features.forest`).
 """
 
 from __future__ import annotations

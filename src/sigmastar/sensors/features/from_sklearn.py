@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sigmastar.core.types import FloatArray
-from sigmastar.estimators.continuous_features import CentroidFeatures
-from sigmastar.models.continuous_forest import Forest
-from sigmastar.models.continuous_stages import Affine, Softmax, Stage
+from sigmastar.sensors.features.centroids import CentroidFeatures
+from sigmastar.sensors.features.forest import Forest
+from sigmastar.sensors.features.stages import Affine, Softmax, Stage
 
 __all__ = ["to_stages"]
 

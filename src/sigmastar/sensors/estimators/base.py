@@ -22,13 +22,13 @@ from sigmastar.corpus.frames import (
     split_rows,
 )
 from sigmastar.estimators.base import ModelEstimator
-from sigmastar.estimators.continuous_extract import Extractor, fit_extractor
-from sigmastar.estimators.continuous_features import CentroidFeatures
-from sigmastar.inference.continuous_search import best_labels
-from sigmastar.inference.continuous_stream import TagStream
-from sigmastar.inference.continuous_tag import DECODINGS, label_probabilities
-from sigmastar.models.continuous import ContinuousTagger
-from sigmastar.moments.continuous import LabelledFrames
+from sigmastar.sensors.features.centroids import CentroidFeatures
+from sigmastar.sensors.features.extractor import Extractor, fit_extractor
+from sigmastar.sensors.inference.search import best_labels
+from sigmastar.sensors.inference.stream import TagStream
+from sigmastar.sensors.inference.tag import DECODINGS, label_probabilities
+from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.moments import LabelledFrames
 
 __all__ = ["ContinuousTaggerEstimator", "Labelled", "candidates"]
 

@@ -17,10 +17,10 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import as_generator
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import check_width
-from sigmastar.estimators.continuous_features import CentroidFeatures, is_partition
-from sigmastar.estimators.continuous_stages import to_stages
-from sigmastar.models.continuous_features import FeatureMap, join_past
-from sigmastar.models.continuous_stages import Centroids, Sharpen, Stage
+from sigmastar.sensors.features.centroids import CentroidFeatures, is_partition
+from sigmastar.sensors.features.feature_map import FeatureMap, join_past
+from sigmastar.sensors.features.from_sklearn import to_stages
+from sigmastar.sensors.features.stages import Centroids, Sharpen, Stage
 
 __all__ = ["Extractor", "fit_extractor"]
 

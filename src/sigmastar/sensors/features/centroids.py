@@ -26,7 +26,7 @@ from sigmastar.core.rules import Choice, Integer, Real, Rule
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.frames import as_matrix, check_width
 from sigmastar.estimators.base import RuledEstimator
-from sigmastar.models.continuous_stages import METRICS, Centroids, on_sphere
+from sigmastar.sensors.features.stages import METRICS, Centroids, on_sphere
 
 __all__ = ["CentroidFeatures"]
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, Symbol
-from sigmastar.inference.continuous import to_probabilities
-from sigmastar.kernels.continuous import filter_frame
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.inference.passes import to_probabilities
+from sigmastar.sensors.kernels.passes import filter_frame
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["TagStream"]
 

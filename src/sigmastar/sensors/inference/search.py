@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray
-from sigmastar.inference.continuous import smooth_labels
-from sigmastar.kernels.continuous import search_labels
-from sigmastar.models.continuous import ContinuousTagger
+from sigmastar.sensors.inference.passes import smooth_labels
+from sigmastar.sensors.kernels.passes import search_labels
+from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["BestLabels", "best_labels"]
 

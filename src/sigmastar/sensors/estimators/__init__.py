@@ -1,0 +1,1 @@
+"""Continuous taggers behind the interface of scikit-learn."""

@@ -1,0 +1,1 @@
+"""From raw frames to features: windows, centroids, classifiers, stored as plain arrays."""

@@ -1,0 +1,1 @@
+"""What a continuous tagger says of frames: scores, labels, streams, search."""
