@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sigmastar import Transliterator
 from sigmastar.datasets import load_transliteration
-from sigmastar.transduction.alignment import align_pairs
-from sigmastar.transduction.chunks import learn_chunk_transducer
+from sigmastar.transducers.transliteration.alignment import align_pairs
+from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
 
 SIZES = ((1, 0), (1, 1), (1, 2))
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from sigmastar import Alphabet
-from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 
 def random_parameters(k, size, m, seed):

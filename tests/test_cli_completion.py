@@ -13,11 +13,12 @@ from sigmastar.cli import choices
 from sigmastar.cli.common import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
-from sigmastar.estimators import registry, transliterator
+from sigmastar.estimators import registry
 from sigmastar.models.formats.files import MODEL_FORMATS
 from sigmastar.sensors.features import centroids as continuous_features
 from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging import fst_tagger, text
+from sigmastar.transducers.estimators import transliterator
 
 
 def complete(shell, line, **more):

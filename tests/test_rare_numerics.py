@@ -14,10 +14,10 @@ from oracles_transducer import exact_moments, random_parameters
 from sigmastar.core.errors import InvalidData
 from sigmastar.estimators.registry import find_method
 from sigmastar.inference import tree
-from sigmastar.learn import transducer_spectral
-from sigmastar.learn.transducer_em import chain_of_pairs
 from sigmastar.sensors.features.from_sklearn import to_stages
 from sigmastar.sensors.learn.spectral import leading_svd, solve_gram
+from sigmastar.transducers.learn import spectral as transducer_spectral
+from sigmastar.transducers.learn.em import chain_of_pairs
 
 
 def test_a_large_matrix_has_the_leading_triplets_of_the_dense_decomposition():

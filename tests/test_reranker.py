@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.kernels.rerank import chain_units, train_candidates
-from sigmastar.moments.aligned import allowed_sizes, find_units
-from sigmastar.transduction.candidates import Candidates
-from sigmastar.transduction.reranker import feature_scores, train_features, unit_marks
+from sigmastar.transducers.kernels.rerank import chain_units, train_candidates
+from sigmastar.transducers.moments.lattices import allowed_sizes, find_units
+from sigmastar.transducers.transliteration.candidates import Candidates
+from sigmastar.transducers.transliteration.reranker import (
+    feature_scores,
+    train_features,
+    unit_marks,
+)
 
 # After an a, b is written x; after a c, it is written y.
 PAIRS = ss.PairCorpus.from_pairs([("ab", "px"), ("cb", "qy"), ("ab", "py"), ("cb", "qx")])

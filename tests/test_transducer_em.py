@@ -8,10 +8,15 @@ import pytest
 import sigmastar as ss
 from oracles_transducer import path_sum, random_parameters
 from sigmastar.core.errors import InvalidData
-from sigmastar.inference import transducer as ask
-from sigmastar.learn.unit_em import align_best, learn_unit_weights
-from sigmastar.moments.aligned import allowed_sizes, build_lattices, expected_trigrams, find_units
-from sigmastar.transduction.chunks import learn_chunk_transducer
+from sigmastar.transducers import inference as ask
+from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
+from sigmastar.transducers.moments.lattices import (
+    allowed_sizes,
+    build_lattices,
+    expected_trigrams,
+    find_units,
+)
+from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
 
 SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))
 NAMES = [("abc", "xyz"), ("ab", "xy"), ("cab", "zxyx"), ("bb", "y"), ("abca", "xzz"), ("ca", "zx")]

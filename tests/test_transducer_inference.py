@@ -8,7 +8,7 @@ import pytest
 import sigmastar as ss
 from oracles_transducer import path_sum, random_parameters
 from sigmastar.core.errors import InvalidData, InvalidModel
-from sigmastar.inference import transducer as ask
+from sigmastar.transducers import inference as ask
 
 TRUTH = random_parameters(2, 3, 2, 0)
 MODEL = TRUTH.to_transducer()

@@ -17,12 +17,12 @@ from oracles_transducer import (
     random_parameters,
 )
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
-from sigmastar.learn.blocks.joint_schur import joint_schur
-from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
-from sigmastar.learn.transducer_recover import recover_parameters
-from sigmastar.learn.transducer_spectral import learn_transducer, output_basis
-from sigmastar.learn.transducer_theory import learnability
-from sigmastar.moments.aligned_trigrams import aligned_moments
+from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
+from sigmastar.transducers.learn.joint_schur import joint_schur
+from sigmastar.transducers.learn.recover import recover_parameters
+from sigmastar.transducers.learn.spectral import learn_transducer, output_basis
+from sigmastar.transducers.learn.theory import learnability
+from sigmastar.transducers.moments.trigrams import aligned_moments
 
 K, SIZE = 3, 4
 

@@ -9,10 +9,10 @@ from sklearn.base import clone
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter, UnknownSymbol
-from sigmastar.transduction.alignment import align_pairs
-from sigmastar.transduction.candidates import gather_candidates, unit_options
-from sigmastar.transduction.joint_ngram import learn_ngram
-from sigmastar.transduction.joint_spectral import learn_joint_spectral
+from sigmastar.transducers.transliteration.alignment import align_pairs
+from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
+from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
+from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
 
 WRITES = {"a": "а", "b": "б", "c": "к", "h": "х", "k": "к", "n": "н", "o": "о", "s": "с", "x": "кс"}
 

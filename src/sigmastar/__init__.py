@@ -65,13 +65,13 @@ _EXPORTS = {
     "tag_frames": "sigmastar.sensors.inference.tag",
     "read_frames": "sigmastar.corpus.frame_files",
     "FrameTable": "sigmastar.corpus.frame_files",
-    "Transducer": "sigmastar.models.transducer",
-    "ParametricTransducer": "sigmastar.models.transducer_parametric",
-    "SpectralTransducer": "sigmastar.estimators.transducer",
-    "EMTransducer": "sigmastar.estimators.transducer",
-    "JointHMMTransducer": "sigmastar.estimators.transducer",
-    "KHMMTransducer": "sigmastar.estimators.transducer",
-    "Transliterator": "sigmastar.estimators.transliterator",
+    "Transducer": "sigmastar.transducers.models.transducer",
+    "ParametricTransducer": "sigmastar.transducers.models.parametric",
+    "SpectralTransducer": "sigmastar.transducers.estimators.conditional",
+    "EMTransducer": "sigmastar.transducers.estimators.conditional",
+    "JointHMMTransducer": "sigmastar.transducers.estimators.conditional",
+    "KHMMTransducer": "sigmastar.transducers.estimators.conditional",
+    "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.report.build",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
@@ -105,11 +105,6 @@ if TYPE_CHECKING:
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
-    from sigmastar.estimators.transducer import EMTransducer as EMTransducer
-    from sigmastar.estimators.transducer import JointHMMTransducer as JointHMMTransducer
-    from sigmastar.estimators.transducer import KHMMTransducer as KHMMTransducer
-    from sigmastar.estimators.transducer import SpectralTransducer as SpectralTransducer
-    from sigmastar.estimators.transliterator import Transliterator as Transliterator
     from sigmastar.inference import END as END
     from sigmastar.inference import bits_per_symbol as bits_per_symbol
     from sigmastar.inference import likeliest_strings as likeliest_strings
@@ -128,8 +123,6 @@ if TYPE_CHECKING:
     from sigmastar.models.formats.files import write_model as write_model
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
-    from sigmastar.models.transducer import Transducer as Transducer
-    from sigmastar.models.transducer_parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.models.wfa import WFA as WFA
     from sigmastar.report.build import write_report as write_report
     from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger
@@ -149,6 +142,17 @@ if TYPE_CHECKING:
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.tagging.fst_tagger import FSTTagger as FSTTagger
     from sigmastar.tagging.hmm_tagger import HMMTagger as HMMTagger
+    from sigmastar.transducers.estimators.conditional import EMTransducer as EMTransducer
+    from sigmastar.transducers.estimators.conditional import (
+        JointHMMTransducer as JointHMMTransducer,
+    )
+    from sigmastar.transducers.estimators.conditional import KHMMTransducer as KHMMTransducer
+    from sigmastar.transducers.estimators.conditional import (
+        SpectralTransducer as SpectralTransducer,
+    )
+    from sigmastar.transducers.estimators.transliterator import Transliterator as Transliterator
+    from sigmastar.transducers.models.parametric import ParametricTransducer as ParametricTransducer
+    from sigmastar.transducers.models.transducer import Transducer as Transducer
 
 
 def __getattr__(name: str) -> Any:

@@ -19,9 +19,9 @@ KINDS = {
     "ContinuousTagger": ("sigmastar.sensors.model", "ContinuousTagger"),
     "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
     "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
-    "Transducer": ("sigmastar.models.transducer", "Transducer"),
-    "ParametricTransducer": ("sigmastar.models.transducer_parametric", "ParametricTransducer"),
-    "Transliterator": ("sigmastar.transduction.model", "TransliterationModel"),
+    "Transducer": ("sigmastar.transducers.models.transducer", "Transducer"),
+    "ParametricTransducer": ("sigmastar.transducers.models.parametric", "ParametricTransducer"),
+    "Transliterator": ("sigmastar.transducers.transliteration.model", "TransliterationModel"),
     "Ngram": ("sigmastar.models.ngram", "NgramModel"),
 }
 

@@ -22,14 +22,14 @@ from sigmastar.bench.figures import require_matplotlib
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
-from sigmastar.learn.transducer_recover import recover_parameters
-from sigmastar.learn.transducer_spectral import learn_transducer
-from sigmastar.learn.transducer_theory import learnability
 from sigmastar.models.persist import atomic_open
-from sigmastar.models.transducer import Transducer
-from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
+from sigmastar.transducers.learn.recover import recover_parameters
+from sigmastar.transducers.learn.spectral import learn_transducer
+from sigmastar.transducers.learn.theory import learnability
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = ["EXPERIMENTS", "Problem", "Row", "random_problem", "run", "write_csv", "write_plots"]
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from sigmastar.core.errors import DataNotFound
 from sigmastar.datasets import load_transliteration
-from sigmastar.estimators.transliterator import Transliterator
 from sigmastar.metrics import (
     character_error_rate,
     mean_f_score,
     normalized_edit_distance,
     word_accuracy,
 )
+from sigmastar.transducers.estimators.transliterator import Transliterator
 
 __all__ = ["METHODS", "OTHERS", "Result", "measure"]
 

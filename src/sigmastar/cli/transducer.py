@@ -113,7 +113,7 @@ def train(
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_pairs
-    from sigmastar.estimators.transliterator import Transliterator
+    from sigmastar.transducers.estimators.transliterator import Transliterator
 
     sides: dict[str, Any] = {"source": source, "target": target}
     announce_stdin(pairs)

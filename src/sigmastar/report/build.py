@@ -18,8 +18,6 @@ from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.models.hmm import HMM
 from sigmastar.models.ngram import NgramModel
 from sigmastar.models.pfa import PFA
-from sigmastar.models.transducer import Transducer
-from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.models.wfa import WFA
 from sigmastar.report.automata import automaton_facts, automaton_sections
 from sigmastar.report.ngrams import ngram_sections
@@ -30,7 +28,9 @@ from sigmastar.report.transducers import transducer_sections, transliterator_sec
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
-from sigmastar.transduction.model import TransliterationModel
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.views.subject import subject_of
 
 __all__ = ["build_report", "model_sections", "write_report"]

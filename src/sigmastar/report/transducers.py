@@ -10,19 +10,19 @@ import numpy as np
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.inference import transducer as inference
 from sigmastar.metrics import (
     character_error_rate,
     mean_f_score,
     normalized_edit_distance,
     word_accuracy,
 )
-from sigmastar.models.transducer import Transducer
-from sigmastar.models.transducer_parametric import ParametricTransducer
 from sigmastar.report.labels import confusion_cards, first_states, percent
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, scrolling, table
-from sigmastar.transduction.model import TransliterationModel
+from sigmastar.transducers import inference as inference
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.views.confusion import confusion
 from sigmastar.views.summary import shown_string
 

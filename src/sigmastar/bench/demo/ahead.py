@@ -17,7 +17,7 @@ from pathlib import Path
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_names
 from sigmastar.inference.counts import thread_count
-from sigmastar.kernels.joint_beam import beam_search
+from sigmastar.transducers.kernels.joint_beam import beam_search
 
 __all__ = ["await_names", "compile_names", "compiling_ahead", "is_compiled"]
 

@@ -19,8 +19,8 @@ from sigmastar.bench.demo.common import Savable, both_parts, timed
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_names
-from sigmastar.estimators.transliterator import Transliterator
 from sigmastar.metrics import character_error_rate, mean_f_score, word_accuracy
+from sigmastar.transducers.estimators.transliterator import Transliterator
 
 __all__ = ["NameExample", "NamesDemo", "NamesRow", "demo_names"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.extras import require
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.transducer import Transducer
+from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = ["transducer_to_openfst"]
 

@@ -20,14 +20,25 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.moments.aligned import Units
-from sigmastar.transduction.alignment import Alignment, align_pairs
-from sigmastar.transduction.candidates import Candidates, gather_candidates, unit_options
-from sigmastar.transduction.chunks import joint_chunk_transducer, learn_chunk_transducer
-from sigmastar.transduction.joint_ngram import learn_ngram
-from sigmastar.transduction.joint_spectral import learn_joint_spectral
-from sigmastar.transduction.model import SCORERS, TransliterationModel, scorer_matrix
-from sigmastar.transduction.reranker import feature_scores, fit_scorers, train_features
+from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.alignment import Alignment, align_pairs
+from sigmastar.transducers.transliteration.candidates import (
+    Candidates,
+    gather_candidates,
+    unit_options,
+)
+from sigmastar.transducers.transliteration.chunk_transducer import (
+    joint_chunk_transducer,
+    learn_chunk_transducer,
+)
+from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
+from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
+from sigmastar.transducers.transliteration.model import SCORERS, TransliterationModel, scorer_matrix
+from sigmastar.transducers.transliteration.reranker import (
+    feature_scores,
+    fit_scorers,
+    train_features,
+)
 
 __all__ = ["Recipe", "clean_pairs", "learn_transliterator"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
-from sigmastar.kernels.lattice_em import best_paths, expected_counts
-from sigmastar.moments.aligned import Lattices
+from sigmastar.transducers.kernels.lattice_em import best_paths, expected_counts
+from sigmastar.transducers.moments.lattices import Lattices
 
 __all__ = ["align_best", "learn_unit_weights"]
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from sigmastar.core.rules import Integer, Real, check
 from sigmastar.core.types import FloatArray
-from sigmastar.learn.transducer_recover import recover_parameters
-from sigmastar.learn.transducer_spectral import output_basis
-from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.learn.recover import recover_parameters
+from sigmastar.transducers.learn.spectral import output_basis
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = ["LearnabilityReport", "learnability", "noise_level"]
 

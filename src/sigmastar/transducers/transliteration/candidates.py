@@ -13,9 +13,9 @@ import numpy as np
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.joint_beam import Options, beam_search
-from sigmastar.moments.aligned import Units, hash_table
-from sigmastar.transduction.joint_ngram import JointNgram
+from sigmastar.transducers.kernels.joint_beam import Options, beam_search
+from sigmastar.transducers.moments.lattices import Units, hash_table
+from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 
 __all__ = ["Candidates", "gather_candidates", "unit_options"]
 

@@ -15,9 +15,9 @@ from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.transducer import chain_scores, signed_scores
-from sigmastar.kernels.vector_beam import vector_beam
-from sigmastar.models.transducer import Transducer
+from sigmastar.transducers.kernels.operators import chain_scores, signed_scores
+from sigmastar.transducers.kernels.vector_beam import vector_beam
+from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = [
     "beam_outputs",

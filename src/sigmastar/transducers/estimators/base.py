@@ -17,8 +17,8 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.estimators.base import ModelEstimator
-from sigmastar.inference import transducer as ask
-from sigmastar.models.transducer import Transducer
+from sigmastar.transducers import inference as ask
+from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = ["TransducerEstimator", "as_pairs"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.kernels.jit import kernel, parallel_kernel
-from sigmastar.kernels.lattice import find_key
+from sigmastar.transducers.kernels.lattice import find_key
 
 __all__ = ["beam_search", "log_prob_units", "read_unit"]
 

@@ -13,10 +13,10 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState
 from sigmastar.core.types import Learned
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.inference.transducer import log_proba
-from sigmastar.learn.transducer_spectral import InputModel, learn_transducer, output_basis
-from sigmastar.learn.transducer_theory import noise_level
-from sigmastar.moments.aligned_trigrams import Positions, aligned_moments
+from sigmastar.transducers.inference import log_proba
+from sigmastar.transducers.learn.spectral import InputModel, learn_transducer, output_basis
+from sigmastar.transducers.learn.theory import noise_level
+from sigmastar.transducers.moments.trigrams import Positions, aligned_moments
 
 __all__ = ["choose_n_states"]
 

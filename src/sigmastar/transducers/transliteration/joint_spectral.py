@@ -17,9 +17,9 @@ import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.rerank import chain_units
-from sigmastar.kernels.transducer import accumulate_operators
 from sigmastar.models.persist import Stored
+from sigmastar.transducers.kernels.operators import accumulate_operators
+from sigmastar.transducers.kernels.rerank import chain_units
 
 __all__ = ["JointSpectral", "learn_joint_spectral"]
 

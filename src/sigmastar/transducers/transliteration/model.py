@@ -13,15 +13,19 @@ from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParamete
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.kernels.joint_beam import Options
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.stored import StoredModel
-from sigmastar.moments.aligned import Units
-from sigmastar.transduction.candidates import Candidates, gather_candidates, unit_options
-from sigmastar.transduction.chunks import ChunkTransducer
-from sigmastar.transduction.joint_ngram import JointNgram
-from sigmastar.transduction.joint_spectral import JointSpectral
-from sigmastar.transduction.reranker import choose, feature_scores
+from sigmastar.transducers.kernels.joint_beam import Options
+from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.candidates import (
+    Candidates,
+    gather_candidates,
+    unit_options,
+)
+from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
+from sigmastar.transducers.transliteration.joint_ngram import JointNgram
+from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
+from sigmastar.transducers.transliteration.reranker import choose, feature_scores
 
 __all__ = ["SCORERS", "TransliterationModel", "scorer_matrix"]
 

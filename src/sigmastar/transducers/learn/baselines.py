@@ -14,10 +14,10 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.kernels.transducer import accumulate_operators
-from sigmastar.learn.transducer_spectral import first_outputs
-from sigmastar.models.transducer import Transducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.kernels.operators import accumulate_operators
+from sigmastar.transducers.learn.spectral import first_outputs
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = ["learn_joint_hmm", "learn_k_hmm"]
 

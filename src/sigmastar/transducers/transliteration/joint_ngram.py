@@ -2,7 +2,7 @@
 
 Interpolated Kneser–Ney smoothing with three discounts per order (Chen and Goodman 1999). All
 n-grams of all orders are the nodes of one trie, numbered order by order; it becomes the back-off
-automaton that :mod:`sigmastar.kernels.joint_beam` reads: from context c, unit u costs log p(u | c)
+automaton that :mod:`sigmastar.transducers.kernels.joint_beam` reads: from context c, unit u costs log p(u | c)
 if the n-gram was seen and otherwise the back-off weight of c and the same question to its suffix.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.models.persist import Stored
-from sigmastar.moments.aligned import hash_table
+from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
+from sigmastar.transducers.moments.lattices import hash_table
 
 __all__ = ["JointNgram", "learn_ngram"]
 

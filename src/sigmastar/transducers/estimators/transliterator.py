@@ -15,10 +15,10 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.estimators.base import ModelEstimator
-from sigmastar.estimators.transducer_base import as_pairs
-from sigmastar.moments.aligned import allowed_sizes
-from sigmastar.transduction.learn import Recipe, learn_transliterator
-from sigmastar.transduction.model import TransliterationModel
+from sigmastar.transducers.estimators.base import as_pairs
+from sigmastar.transducers.moments.lattices import allowed_sizes
+from sigmastar.transducers.transliteration.learn import Recipe, learn_transliterator
+from sigmastar.transducers.transliteration.model import TransliterationModel
 
 __all__ = ["Transliterator"]
 

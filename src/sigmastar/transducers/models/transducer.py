@@ -230,6 +230,6 @@ class Transducer(StoredModel):
 
     def to_openfst(self) -> Any:
         """Return a ``pynini.Fst`` over the log semiring (extra ``fst``); no negative weights."""
-        from sigmastar.models.transducer_openfst import transducer_to_openfst
+        from sigmastar.transducers.models.openfst import transducer_to_openfst
 
         return transducer_to_openfst(self)

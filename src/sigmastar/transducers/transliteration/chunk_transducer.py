@@ -19,14 +19,14 @@ from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.inference.transducer import beam_outputs
-from sigmastar.kernels.lattice_em import forward_lattices
-from sigmastar.learn.transducer_em import em_transducer, random_transducer
-from sigmastar.learn.transducer_spectral import InputModel, learn_transducer
-from sigmastar.learn.unit_em import learn_unit_weights
 from sigmastar.models.persist import Stored
-from sigmastar.models.transducer import Transducer
-from sigmastar.moments.aligned import (
+from sigmastar.transducers.inference import beam_outputs
+from sigmastar.transducers.kernels.lattice_em import forward_lattices
+from sigmastar.transducers.learn.em import em_transducer, random_transducer
+from sigmastar.transducers.learn.spectral import InputModel, learn_transducer
+from sigmastar.transducers.learn.unit_em import learn_unit_weights
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.lattices import (
     Lattices,
     Units,
     allowed_sizes,
@@ -34,8 +34,8 @@ from sigmastar.moments.aligned import (
     expected_trigrams,
     find_units,
 )
-from sigmastar.moments.aligned_trigrams import AlignedMoments
-from sigmastar.transduction.joint_spectral import JointSpectral
+from sigmastar.transducers.moments.trigrams import AlignedMoments
+from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 
 __all__ = [
     "ChunkTransducer",

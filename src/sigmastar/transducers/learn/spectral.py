@@ -24,9 +24,9 @@ import scipy.sparse.linalg
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
-from sigmastar.kernels.transducer import accumulate_operators
-from sigmastar.models.transducer import Transducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.kernels.operators import accumulate_operators
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = [
     "InputModel",

@@ -19,8 +19,8 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.pfa import check_distributions
 from sigmastar.models.stored import StoredModel
-from sigmastar.models.transducer import Transducer
 from sigmastar.models.wfa import frozen_array
+from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = ["ParametricTransducer"]
 

@@ -21,11 +21,11 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.learn.blocks.joint_schur import joint_schur
 from sigmastar.learn.blocks.simplex import project_to_simplex
-from sigmastar.learn.transducer_spectral import first_outputs, reweighted
-from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments
+from sigmastar.transducers.learn.joint_schur import joint_schur
+from sigmastar.transducers.learn.spectral import first_outputs, reweighted
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = ["recover_parameters"]
 

@@ -13,16 +13,16 @@ from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule
 from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.estimators.transducer_base import TransducerEstimator
-from sigmastar.learn.transducer_baselines import learn_joint_hmm, learn_k_hmm
-from sigmastar.learn.transducer_em import chain_of_pairs, em_transducer, random_transducer
-from sigmastar.learn.transducer_recover import recover_parameters
-from sigmastar.learn.transducer_select import choose_n_states
-from sigmastar.learn.transducer_spectral import InputModel, learn_transducer
-from sigmastar.learn.transducer_theory import LearnabilityReport, learnability
-from sigmastar.models.transducer import Transducer
-from sigmastar.models.transducer_parametric import ParametricTransducer
-from sigmastar.moments.aligned_trigrams import AlignedMoments, Positions, aligned_moments
+from sigmastar.transducers.estimators.base import TransducerEstimator
+from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
+from sigmastar.transducers.learn.em import chain_of_pairs, em_transducer, random_transducer
+from sigmastar.transducers.learn.recover import recover_parameters
+from sigmastar.transducers.learn.select import choose_n_states
+from sigmastar.transducers.learn.spectral import InputModel, learn_transducer
+from sigmastar.transducers.learn.theory import LearnabilityReport, learnability
+from sigmastar.transducers.models.parametric import ParametricTransducer
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.trigrams import AlignedMoments, Positions, aligned_moments
 
 __all__ = ["EMTransducer", "JointHMMTransducer", "KHMMTransducer", "SpectralTransducer"]
 

@@ -16,9 +16,9 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.lattice import fill_keys, fill_lattices, gather_units
-from sigmastar.kernels.lattice_em import count_trigrams
-from sigmastar.moments.aligned_trigrams import merge_trigrams
+from sigmastar.transducers.kernels.lattice import fill_keys, fill_lattices, gather_units
+from sigmastar.transducers.kernels.lattice_em import count_trigrams
+from sigmastar.transducers.moments.trigrams import merge_trigrams
 
 __all__ = [
     "Lattices",
@@ -118,7 +118,7 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class Lattices:
-    """The alignments of many pairs: see :mod:`sigmastar.kernels.lattice`."""
+    """The alignments of many pairs: see :mod:`sigmastar.transducers.kernels.lattice`."""
 
     arcs: SymbolArray
     node_offsets: IndexArray

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.optimize
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.rerank import score_candidates, train_candidates
-from sigmastar.moments.aligned import Units
-from sigmastar.transduction.candidates import Candidates
+from sigmastar.transducers.kernels.rerank import score_candidates, train_candidates
+from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.candidates import Candidates
 
 __all__ = ["choose", "feature_scores", "fit_scorers", "train_features", "unit_marks"]
 

@@ -24,9 +24,9 @@ from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.lattice_em import expected_counts
-from sigmastar.models.transducer import Transducer
-from sigmastar.moments.aligned import Lattices, chain_lattices
+from sigmastar.transducers.kernels.lattice_em import expected_counts
+from sigmastar.transducers.models.transducer import Transducer
+from sigmastar.transducers.moments.lattices import Lattices, chain_lattices
 
 __all__ = ["chain_of_pairs", "em_transducer", "random_transducer"]
 

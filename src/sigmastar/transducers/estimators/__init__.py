@@ -1,0 +1,1 @@
+"""Transducers behind the interface of scikit-learn."""

@@ -1,0 +1,1 @@
+"""Compiled loops of the transducers wing: arrays in, arrays out, no checks."""

@@ -1,0 +1,1 @@
+"""Learners of conditional transducers: pure functions that return ``Learned(model, info)``."""

@@ -1,0 +1,1 @@
+"""Conditional transducers and how they are saved and exchanged."""

@@ -1,0 +1,1 @@
+"""What transducers are learned from: trigrams of pairs, and lattices of alignments."""

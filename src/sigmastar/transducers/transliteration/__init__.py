@@ -1,0 +1,1 @@
+"""Strings of unequal lengths: alignment, scorers over joint units, and their combination."""

@@ -1,1 +1,0 @@
-"""Learning to turn one string into another."""
