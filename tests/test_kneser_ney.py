@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from oracles_kneser_ney import BEGIN, END, kneser_ney
-from sigmastar.learn.kneser_ney import discounts
+from sigmastar.ngrams.kneser_ney import discounts
 
 
 def text(n_sequences=30, seed=0, symbols="abc"):

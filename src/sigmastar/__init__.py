@@ -35,7 +35,7 @@ _EXPORTS = {
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
     "learn_rules": "sigmastar.tagging.brill",
     "held_out_tags": "sigmastar.tagging.brill",
-    "KneserNey": "sigmastar.estimators.kneser_ney",
+    "KneserNey": "sigmastar.ngrams.estimator",
     "END": "sigmastar.inference",
     "likeliest_strings": "sigmastar.inference",
     "bits_per_symbol": "sigmastar.inference",
@@ -101,7 +101,6 @@ if TYPE_CHECKING:
     from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
     from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
-    from sigmastar.estimators.kneser_ney import KneserNey as KneserNey
     from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.estimators.tensor import TensorHMM as TensorHMM
@@ -124,6 +123,7 @@ if TYPE_CHECKING:
     from sigmastar.models.hmm import HMM as HMM
     from sigmastar.models.pfa import PFA as PFA
     from sigmastar.models.wfa import WFA as WFA
+    from sigmastar.ngrams.estimator import KneserNey as KneserNey
     from sigmastar.report.build import write_report as write_report
     from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger
     from sigmastar.sensors.estimators.baselines import GibbsSequenceTagger as GibbsSequenceTagger

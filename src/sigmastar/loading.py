@@ -22,7 +22,7 @@ KINDS = {
     "Transducer": ("sigmastar.transducers.models.transducer", "Transducer"),
     "ParametricTransducer": ("sigmastar.transducers.models.parametric", "ParametricTransducer"),
     "Transliterator": ("sigmastar.transducers.transliteration.model", "TransliterationModel"),
-    "Ngram": ("sigmastar.models.ngram", "NgramModel"),
+    "Ngram": ("sigmastar.ngrams.model", "NgramModel"),
 }
 
 

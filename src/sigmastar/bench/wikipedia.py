@@ -28,12 +28,12 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.estimators.base import AutomatonEstimator
 from sigmastar.estimators.baum_welch import BaumWelchPFA
-from sigmastar.estimators.kneser_ney import KneserNey
 from sigmastar.estimators.separable import SeparablePFA
 from sigmastar.estimators.spectral import SpectralWFA
 from sigmastar.inference.likelihood import next_likelihoods, positions_after
 from sigmastar.learn.smoothing import background_of, spread_pfa
 from sigmastar.models.wfa import WFA
+from sigmastar.ngrams.estimator import KneserNey
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run_chunks"]
 

@@ -27,7 +27,7 @@ from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE
 from sigmastar.models.hmm import HMM
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import Statistic
+from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 

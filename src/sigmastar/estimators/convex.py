@@ -16,8 +16,8 @@ from sigmastar.estimators.moment_base import MOMENT_RULES, MomentEstimator, diag
 from sigmastar.learn.auto_convex import choose_convex
 from sigmastar.learn.learn_convex import ConvexProblem, convex_path, learn_convex
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import Statistic
 from sigmastar.moments.plan import BasisChoice, MomentPlan
+from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["ConvexWFA"]
 

@@ -16,8 +16,8 @@ from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.estimators.base import AutomatonEstimator, corpus_to_learn
 from sigmastar.inference.scoring import string_weights
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import Statistic
 from sigmastar.moments.plan import BasisChoice, MomentPlan
+from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["MOMENT_RULES", "MomentEstimator", "diagnosed"]
 

@@ -17,9 +17,9 @@ from sigmastar.learn.auto_setting import choose_setting
 from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE, learn_separable
 from sigmastar.learn.smoothing import background_of, smooth_pfa
 from sigmastar.models.pfa import PFA
-from sigmastar.moments.counts import NgramCounts, Statistic
 from sigmastar.moments.hankel import HankelMoments
 from sigmastar.moments.plan import BasisChoice
+from sigmastar.ngrams.counts import NgramCounts, Statistic
 
 __all__ = ["SeparablePFA"]
 

@@ -23,9 +23,9 @@ from sigmastar.learn.learn_spectral import (
     spectral_path,
 )
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import NgramCounts, Statistic
 from sigmastar.moments.hankel import HankelMoments
 from sigmastar.moments.plan import BasisChoice
+from sigmastar.ngrams.counts import NgramCounts, Statistic
 
 __all__ = ["SpectralWFA"]
 

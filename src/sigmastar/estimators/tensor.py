@@ -15,10 +15,10 @@ from sigmastar.learn.auto_setting import choose_setting
 from sigmastar.learn.learn_tensor import learn_tensor
 from sigmastar.learn.smoothing import background_of, smooth_hmm
 from sigmastar.models.hmm import HMM
-from sigmastar.moments.counts import NgramCounts, Statistic
 from sigmastar.moments.hankel import HankelMoments
 from sigmastar.moments.pairs import pair_moments
 from sigmastar.moments.plan import BasisChoice
+from sigmastar.ngrams.counts import NgramCounts, Statistic
 
 __all__ = ["TensorHMM"]
 

@@ -14,9 +14,9 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.learn.heldout import hold_out
 from sigmastar.models.hmm import HMM
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import NgramCounts
 from sigmastar.moments.hankel import HankelMoments
 from sigmastar.moments.plan import MomentPlan
+from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["choose_setting"]
 

@@ -1,12 +1,12 @@
 """Moments of a corpus: exact counts of n-grams, bases of strings, the Hankel blocks they fill."""
 
 from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
-from sigmastar.moments.counts import NgramCounts, count_ngrams
 from sigmastar.moments.distributed import collect_alphabet, count_bag
 from sigmastar.moments.exact import exact_moments
 from sigmastar.moments.hankel import HankelMoments, hankel_moments
 from sigmastar.moments.pairs import PairMoments, exact_pairs, pair_moments
 from sigmastar.moments.plan import MomentPlan
+from sigmastar.ngrams.counts import NgramCounts, count_ngrams
 
 __all__ = [
     "Basis",

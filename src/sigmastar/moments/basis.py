@@ -16,7 +16,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import IndexArray, SymbolArray, SymbolSequence
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.moments.counts import CodeArray, NgramCounts, Statistic, pack, unpack
+from sigmastar.ngrams.counts import CodeArray, NgramCounts, Statistic, pack, unpack
 
 __all__ = ["Basis", "StringTrie", "all_basis", "frequent_basis", "given_basis"]
 

@@ -22,8 +22,8 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.moments.counts import NgramCounts
 from sigmastar.moments.plan import MomentPlan
+from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["collect_alphabet", "count_bag"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.models.wfa import WFA
 from sigmastar.moments.basis import Basis
-from sigmastar.moments.counts import Statistic
 from sigmastar.moments.hankel import HankelMoments, SymbolBlocks
+from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["exact_moments"]
 

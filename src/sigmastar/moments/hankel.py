@@ -20,9 +20,9 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.kernels.ngrams import add_to_parents, hankel_entries
 from sigmastar.moments.basis import SIDES, Basis, StringTrie, build_trie
-from sigmastar.moments.counts import CodeArray, NgramCounts, Statistic
+from sigmastar.ngrams.counts import CodeArray, NgramCounts, Statistic
+from sigmastar.ngrams.kernels.windows import add_to_parents, hankel_entries
 
 __all__ = ["HankelMoments", "SymbolBlocks", "hankel_moments", "needed_depth"]
 

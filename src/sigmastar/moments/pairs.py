@@ -11,7 +11,7 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray
 from sigmastar.models.wfa import WFA
-from sigmastar.moments.counts import NgramCounts
+from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["PairMoments", "exact_pairs", "pair_moments"]
 

@@ -16,8 +16,8 @@ from sigmastar.core.types import SymbolSequence
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.moments.basis import Basis, all_basis, frequent_basis, given_basis
-from sigmastar.moments.counts import NgramCounts, Statistic, greatest_depth
 from sigmastar.moments.hankel import HankelMoments, hankel_moments, needed_depth
+from sigmastar.ngrams.counts import NgramCounts, Statistic, greatest_depth
 
 __all__ = ["BasisChoice", "MomentPlan"]
 

@@ -16,9 +16,9 @@ from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.models.hmm import HMM
-from sigmastar.models.ngram import NgramModel
 from sigmastar.models.pfa import PFA
 from sigmastar.models.wfa import WFA
+from sigmastar.ngrams.model import NgramModel
 from sigmastar.report.automata import automaton_facts, automaton_sections
 from sigmastar.report.ngrams import ngram_sections
 from sigmastar.report.page import Section, page, write_page

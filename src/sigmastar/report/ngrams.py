@@ -11,7 +11,7 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.models.ngram import NgramModel
+from sigmastar.ngrams.model import NgramModel
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, table
 from sigmastar.views.summary import shown_string

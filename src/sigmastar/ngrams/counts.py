@@ -34,7 +34,7 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.ngrams import merge_runs, run_lengths, window_codes
+from sigmastar.ngrams.kernels.windows import merge_runs, run_lengths, window_codes
 
 __all__ = ["CodeArray", "NgramCounts", "Statistic", "count_ngrams", "greatest_depth"]
 

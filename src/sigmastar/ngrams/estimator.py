@@ -28,8 +28,8 @@ from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.estimators.base import ModelEstimator, corpus_to_learn
 from sigmastar.inference.likelihood import positions_after
 from sigmastar.inference.nextsymbol import END
-from sigmastar.learn.kneser_ney import learn_kneser_ney
-from sigmastar.models.ngram import NgramModel
+from sigmastar.ngrams.kneser_ney import learn_kneser_ney
+from sigmastar.ngrams.model import NgramModel
 
 __all__ = ["KneserNey"]
 

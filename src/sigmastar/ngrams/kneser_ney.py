@@ -22,9 +22,9 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.ngrams import run_lengths
-from sigmastar.models.ngram import NgramModel, field_bits, pad
-from sigmastar.moments.counts import CodeArray, count_ngrams
+from sigmastar.ngrams.counts import CodeArray, count_ngrams
+from sigmastar.ngrams.kernels.windows import run_lengths
+from sigmastar.ngrams.model import NgramModel, field_bits, pad
 
 __all__ = ["discounts", "learn_kneser_ney"]
 

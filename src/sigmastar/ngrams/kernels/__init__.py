@@ -1,0 +1,1 @@
+"""Compiled loops over n-grams: arrays in, arrays out, no checks."""
