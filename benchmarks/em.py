@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 import sigmastar as ss
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.datasets import load_pautomac
-from sigmastar.inference.counts import Forest
 from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.learn.blocks.em_family import PFAFamily
 
 
 def best_of(function, repeats: int) -> float:

@@ -5,11 +5,11 @@ import pytest
 
 import sigmastar as ss
 from oracles import random_pfa
-from sigmastar.inference.counts import Forest
-from sigmastar.learn.auto import Candidate
-from sigmastar.learn.baum_welch import held_out_score
-from sigmastar.learn.blocks.em_family import HMMFamily, PFAFamily
-from sigmastar.learn.blocks.mixing import mixture_weights
+from sigmastar.automata.auto.search import Candidate
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.baum_welch import held_out_score
+from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
+from sigmastar.automata.learn.blocks.mixing import mixture_weights
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
 TRAIN = ss.sample(TRUTH, 1500, random_state=0)
@@ -48,7 +48,7 @@ def test_a_broken_recipe_is_refused():
 
 @pytest.mark.parametrize("family", [PFAFamily(), HMMFamily()])
 def test_splitting_without_noise_changes_no_probability(monkeypatch, family):
-    from sigmastar.learn.blocks import em_family
+    from sigmastar.automata.learn.blocks import em_family
 
     monkeypatch.setattr(em_family, "_noise", lambda rng, shape: np.ones(shape))
     parameters = family.random(np.random.default_rng(0), 3, 3)

@@ -12,8 +12,8 @@ import pytest
 
 import sigmastar as ss
 from oracles import random_hmm, random_pfa, random_wfa
-from sigmastar.learn.baum_welch import learn_baum_welch
-from sigmastar.learn.blocks.em_family import PFAFamily
+from sigmastar.automata.learn.baum_welch import learn_baum_welch
+from sigmastar.automata.learn.blocks.em_family import PFAFamily
 
 DATA = ss.sample(random_pfa(7, n_states=4, symbols="abc"), 400, random_state=0)
 

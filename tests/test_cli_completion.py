@@ -7,14 +7,14 @@ import sys
 import pytest
 
 import sigmastar as ss
+from sigmastar.automata.estimators import registry
+from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.bench import transducer_synthetic, transliteration, wall_following, wikipedia
 from sigmastar.bench.demo import PARTS
 from sigmastar.cli import choices
 from sigmastar.cli.common import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
-from sigmastar.estimators import registry
-from sigmastar.models.formats.files import MODEL_FORMATS
 from sigmastar.sensors.features import centroids as continuous_features
 from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging import fst_tagger, text

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from sigmastar.automata.learn import spectral as learn_spectral
 from sigmastar.cli import checkup
 from sigmastar.cli.main import app
 from sigmastar.core.types import Learned
-from sigmastar.learn import learn_spectral
 
 
 def doctor(*arguments, **options):

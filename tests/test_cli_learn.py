@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sigmastar as ss
+from sigmastar.automata.estimators.registry import METHODS, find_method
 from sigmastar.bench import pautomac, tags
 from sigmastar.bench.published import PAPER_PROBLEMS, PERPLEXITY, TAGS_WER, WER
 from sigmastar.cli.main import app
-from sigmastar.estimators.registry import METHODS, find_method
 
 PROBLEM = ss.datasets.make_problem(
     "hmm", n_states=3, n_symbols=4, n_train=500, n_test=50, random_state=0

@@ -7,9 +7,9 @@ import pytest
 
 import sigmastar as ss
 from oracles import all_strings, random_pfa
-from sigmastar.inference import next_distribution
-from sigmastar.learn.blocks.nuclear import NuclearProblem, shrink
-from sigmastar.learn.learn_convex import ConvexProblem, convex_path, learn_convex
+from sigmastar.automata.inference import next_distribution
+from sigmastar.automata.learn.blocks.nuclear import NuclearProblem, shrink
+from sigmastar.automata.learn.convex import ConvexProblem, convex_path, learn_convex
 
 TRUTH = random_pfa(2, n_states=3, symbols="ab")
 CORPUS = ss.sample(TRUTH, 2000, random_state=0)

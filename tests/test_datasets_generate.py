@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles_metrics import weight
+from sigmastar.automata.models.wfa import useful_states
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.datasets import make_dpfa, make_hmm, make_pfa, make_problem, problem_from_model
-from sigmastar.models.wfa import useful_states
 
 MAKERS = {"hmm": make_hmm, "pfa": make_pfa, "dpfa": make_dpfa}
 kinds = st.sampled_from(list(MAKERS))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sigmastar import Alphabet, Corpus, SpectralWFA
+from sigmastar.automata.learn.spectral import learn_spectral
+from sigmastar.automata.moments import MomentPlan, collect_alphabet, count_bag
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
-from sigmastar.learn.learn_spectral import learn_spectral
-from sigmastar.moments import MomentPlan, collect_alphabet, count_bag
 
 PLAN = MomentPlan(basis_size=12, max_length=2)
 

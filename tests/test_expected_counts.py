@@ -5,8 +5,8 @@ import pytest
 
 import sigmastar as ss
 from oracles import all_strings, paths, random_pfa
-from sigmastar.inference import counts as counting
-from sigmastar.inference.counts import Forest
+from sigmastar.automata.inference import expected_counts as counting
+from sigmastar.automata.inference.expected_counts import Forest
 
 STRINGS = [*all_strings("ab", 4), "ab", "ab", "abba", ""]
 

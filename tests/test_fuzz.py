@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from oracles import random_hmm, random_pfa, random_wfa
+from sigmastar.automata.formats.att import read_att
 from sigmastar.core.errors import SigmastarError
-from sigmastar.models.formats.att import read_att
 from test_readers import COLUMNS, CONLLU, PAIRS, PAUTOMAC, SLASHES, TREBA
 
 INTEGERS = ss.Alphabet(range(2))

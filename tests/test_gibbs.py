@@ -10,8 +10,8 @@ import pytest
 
 import sigmastar as ss
 from oracles import random_pfa
-from sigmastar.kernels.gibbs import count_states, draw_states, sweep
-from sigmastar.learn.gibbs import log_joint, potential_scale_reduction
+from sigmastar.automata.kernels.gibbs import count_states, draw_states, sweep
+from sigmastar.automata.learn.gibbs import log_joint, potential_scale_reduction
 
 ALPHABET = ss.Alphabet("ab")
 CORPUS = ss.Corpus.from_sequences(["ab", "b"], alphabet=ALPHABET)

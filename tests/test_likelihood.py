@@ -5,8 +5,8 @@ import pytest
 
 import sigmastar as ss
 from oracles import all_strings, paths, random_hmm, random_pfa, random_wfa
-from sigmastar.inference import tree
-from sigmastar.learn.smoothing import spread_pfa
+from sigmastar.automata.inference import tree
+from sigmastar.automata.learn.smoothing import spread_pfa
 
 STRINGS = [*all_strings("ab", 4), "ab", "abbabab"]
 

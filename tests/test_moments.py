@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import sigmastar as ss
 from oracles import all_strings, random_pfa, value
 from oracles_moments import corpus_of, plain_block, plain_count, some_strings
-from sigmastar.moments import hankel
+from sigmastar.automata.moments import hankel
 from sigmastar.ngrams import counts as counting
 
 STRINGS = some_strings(0)

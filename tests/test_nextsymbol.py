@@ -7,7 +7,7 @@ import pytest
 
 import sigmastar as ss
 from oracles import all_strings, random_hmm, random_pfa, random_wfa, value
-from sigmastar.inference import next_symbol_errors, tree
+from sigmastar.automata.inference import next_symbol_errors, tree
 
 STRINGS = all_strings("ab", 5)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from oracles import all_strings, random_hmm, random_pfa, random_wfa, value
+from sigmastar.automata.formats.openfst import from_openfst, to_openfst
 from sigmastar.core.errors import InvalidModel, MissingExtra
-from sigmastar.models.openfst import from_openfst, to_openfst
 
 
 def weight_of(fst, string):

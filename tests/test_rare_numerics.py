@@ -11,9 +11,9 @@ import sigmastar as ss
 from oracles import random_pfa
 from oracles_continuous import robot_walk
 from oracles_transducer import exact_moments, random_parameters
+from sigmastar.automata.estimators.registry import find_method
+from sigmastar.automata.inference import tree
 from sigmastar.core.errors import InvalidData
-from sigmastar.estimators.registry import find_method
-from sigmastar.inference import tree
 from sigmastar.sensors.features.from_sklearn import to_stages
 from sigmastar.sensors.learn.spectral import leading_svd, solve_gram
 from sigmastar.transducers.learn import spectral as transducer_spectral

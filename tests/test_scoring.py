@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from oracles import all_strings, random_hmm, random_pfa, random_wfa, value
-from sigmastar.inference import scoring, string_weights, tree
+from sigmastar.automata.inference import scoring, string_weights, tree
 
 STRINGS = all_strings("ab", 6)
 

@@ -9,10 +9,10 @@ from qpsolvers import solve_qp
 import sigmastar as ss
 from oracles import all_strings
 from oracles_moments import residual_pfa, some_strings
-from sigmastar.inference import string_weights
-from sigmastar.learn.blocks.separable import extreme_rows, rounded
-from sigmastar.learn.blocks.simplex import fit_mixtures, project_to_simplex
-from sigmastar.learn.learn_separable import FREQUENT, SHRINKAGE, learn_separable
+from sigmastar.automata.inference import string_weights
+from sigmastar.automata.learn.blocks.separable import extreme_rows, rounded
+from sigmastar.automata.learn.blocks.simplex import fit_mixtures, project_to_simplex
+from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE, learn_separable
 
 STRINGS = all_strings("ab", 6)
 

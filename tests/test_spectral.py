@@ -5,11 +5,11 @@ import pytest
 
 import sigmastar as ss
 from oracles import all_strings, random_pfa
-from sigmastar.inference import string_weights
-from sigmastar.learn.blocks.svd import truncated_svd
-from sigmastar.learn.heldout import HeldOut
-from sigmastar.learn.learn_spectral import learn_spectral, spectral_factors, spectral_path
-from sigmastar.moments import hankel
+from sigmastar.automata.inference import string_weights
+from sigmastar.automata.learn.blocks.svd import truncated_svd
+from sigmastar.automata.learn.heldout import HeldOut
+from sigmastar.automata.learn.spectral import learn_spectral, spectral_factors, spectral_path
+from sigmastar.automata.moments import hankel
 
 STRINGS = all_strings("ab", 6)
 TRUTH = random_pfa(2, n_states=3, symbols="ab")

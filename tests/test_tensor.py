@@ -5,8 +5,8 @@ import pytest
 
 import sigmastar as ss
 from oracles_moments import separated_hmm
-from sigmastar.learn.blocks.tensor import orthogonal_decomposition, symmetrized
-from sigmastar.learn.learn_tensor import learn_tensor
+from sigmastar.automata.learn.blocks.tensor import orthogonal_decomposition, symmetrized
+from sigmastar.automata.learn.tensor import learn_tensor
 
 
 def exact(model, statistics, length=2):

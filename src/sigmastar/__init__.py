@@ -16,18 +16,18 @@ _EXPORTS = {
     "Alphabet": "sigmastar.corpus.alphabet",
     "Corpus": "sigmastar.corpus.corpus",
     "PairCorpus": "sigmastar.corpus.pairs",
-    "WFA": "sigmastar.models.wfa",
-    "PFA": "sigmastar.models.pfa",
-    "HMM": "sigmastar.models.hmm",
+    "WFA": "sigmastar.automata.models.wfa",
+    "PFA": "sigmastar.automata.models.pfa",
+    "HMM": "sigmastar.automata.models.hmm",
     "load": "sigmastar.loading",
-    "ConvexWFA": "sigmastar.estimators.convex",
-    "SeparablePFA": "sigmastar.estimators.separable",
-    "SpectralWFA": "sigmastar.estimators.spectral",
-    "TensorHMM": "sigmastar.estimators.tensor",
-    "AutoWFA": "sigmastar.estimators.auto",
-    "BaumWelchHMM": "sigmastar.estimators.baum_welch",
-    "BaumWelchPFA": "sigmastar.estimators.baum_welch",
-    "GibbsPFA": "sigmastar.estimators.gibbs",
+    "ConvexWFA": "sigmastar.automata.estimators.convex",
+    "SeparablePFA": "sigmastar.automata.estimators.separable",
+    "SpectralWFA": "sigmastar.automata.estimators.spectral",
+    "TensorHMM": "sigmastar.automata.estimators.tensor",
+    "AutoWFA": "sigmastar.automata.estimators.auto",
+    "BaumWelchHMM": "sigmastar.automata.estimators.baum_welch",
+    "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
+    "GibbsPFA": "sigmastar.automata.estimators.gibbs",
     "FSTTagger": "sigmastar.tagging.fst_tagger",
     "HMMTagger": "sigmastar.tagging.hmm_tagger",
     "Lexicon": "sigmastar.tagging.counts",
@@ -36,25 +36,25 @@ _EXPORTS = {
     "learn_rules": "sigmastar.tagging.brill",
     "held_out_tags": "sigmastar.tagging.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
-    "END": "sigmastar.inference",
-    "likeliest_strings": "sigmastar.inference",
-    "bits_per_symbol": "sigmastar.inference",
-    "log_prefix_proba": "sigmastar.inference",
-    "log_proba": "sigmastar.inference",
-    "mean_next_likelihood": "sigmastar.inference",
-    "next_distribution": "sigmastar.inference",
-    "next_likelihoods": "sigmastar.inference",
-    "posterior": "sigmastar.inference",
-    "predict_next": "sigmastar.inference",
-    "sample": "sigmastar.inference",
-    "viterbi": "sigmastar.inference",
+    "END": "sigmastar.automata.inference",
+    "likeliest_strings": "sigmastar.automata.inference",
+    "bits_per_symbol": "sigmastar.automata.inference",
+    "log_prefix_proba": "sigmastar.automata.inference",
+    "log_proba": "sigmastar.automata.inference",
+    "mean_next_likelihood": "sigmastar.automata.inference",
+    "next_distribution": "sigmastar.automata.inference",
+    "next_likelihoods": "sigmastar.automata.inference",
+    "posterior": "sigmastar.automata.inference",
+    "predict_next": "sigmastar.automata.inference",
+    "sample": "sigmastar.automata.inference",
+    "viterbi": "sigmastar.automata.inference",
     "read_corpus": "sigmastar.corpus.readers.api",
     "iter_corpus": "sigmastar.corpus.readers.api",
     "read_pairs": "sigmastar.corpus.readers.api",
     "read_tagged": "sigmastar.corpus.readers.api",
     "read_solution": "sigmastar.corpus.readers.pautomac",
-    "read_model": "sigmastar.models.formats.files",
-    "write_model": "sigmastar.models.formats.files",
+    "read_model": "sigmastar.automata.formats.files",
+    "write_model": "sigmastar.automata.formats.files",
     "ContinuousTagger": "sigmastar.sensors.model",
     "CentroidFeatures": "sigmastar.sensors.features.centroids",
     "SpectralSequenceTagger": "sigmastar.sensors.estimators.spectral",
@@ -74,17 +74,48 @@ _EXPORTS = {
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.report.build",
 }
-_SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
-_ALIASES = {"algebra": "sigmastar.models.algebra", "errors": "sigmastar.core.errors"}
+_SUBPACKAGES = ("datasets", "metrics", "plots")
+_ALIASES = {
+    "algebra": "sigmastar.automata.algebra",
+    "errors": "sigmastar.core.errors",
+    "inference": "sigmastar.automata.inference",
+    "moments": "sigmastar.automata.moments",
+}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
     from sigmastar import datasets as datasets
-    from sigmastar import inference as inference
     from sigmastar import metrics as metrics
-    from sigmastar import moments as moments
     from sigmastar import plots as plots
+    from sigmastar.automata import algebra as algebra
+    from sigmastar.automata import inference as inference
+    from sigmastar.automata import moments as moments
+    from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
+    from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
+    from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
+    from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
+    from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
+    from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM
+    from sigmastar.automata.formats.files import read_model as read_model
+    from sigmastar.automata.formats.files import write_model as write_model
+    from sigmastar.automata.inference import END as END
+    from sigmastar.automata.inference import bits_per_symbol as bits_per_symbol
+    from sigmastar.automata.inference import likeliest_strings as likeliest_strings
+    from sigmastar.automata.inference import log_prefix_proba as log_prefix_proba
+    from sigmastar.automata.inference import log_proba as log_proba
+    from sigmastar.automata.inference import mean_next_likelihood as mean_next_likelihood
+    from sigmastar.automata.inference import next_distribution as next_distribution
+    from sigmastar.automata.inference import next_likelihoods as next_likelihoods
+    from sigmastar.automata.inference import posterior as posterior
+    from sigmastar.automata.inference import predict_next as predict_next
+    from sigmastar.automata.inference import sample as sample
+    from sigmastar.automata.inference import viterbi as viterbi
+    from sigmastar.automata.models.hmm import HMM as HMM
+    from sigmastar.automata.models.pfa import PFA as PFA
+    from sigmastar.automata.models.wfa import WFA as WFA
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
@@ -96,33 +127,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
-    from sigmastar.estimators.auto import AutoWFA as AutoWFA
-    from sigmastar.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
-    from sigmastar.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
-    from sigmastar.estimators.convex import ConvexWFA as ConvexWFA
-    from sigmastar.estimators.gibbs import GibbsPFA as GibbsPFA
-    from sigmastar.estimators.separable import SeparablePFA as SeparablePFA
-    from sigmastar.estimators.spectral import SpectralWFA as SpectralWFA
-    from sigmastar.estimators.tensor import TensorHMM as TensorHMM
-    from sigmastar.inference import END as END
-    from sigmastar.inference import bits_per_symbol as bits_per_symbol
-    from sigmastar.inference import likeliest_strings as likeliest_strings
-    from sigmastar.inference import log_prefix_proba as log_prefix_proba
-    from sigmastar.inference import log_proba as log_proba
-    from sigmastar.inference import mean_next_likelihood as mean_next_likelihood
-    from sigmastar.inference import next_distribution as next_distribution
-    from sigmastar.inference import next_likelihoods as next_likelihoods
-    from sigmastar.inference import posterior as posterior
-    from sigmastar.inference import predict_next as predict_next
-    from sigmastar.inference import sample as sample
-    from sigmastar.inference import viterbi as viterbi
     from sigmastar.loading import load as load
-    from sigmastar.models import algebra as algebra
-    from sigmastar.models.formats.files import read_model as read_model
-    from sigmastar.models.formats.files import write_model as write_model
-    from sigmastar.models.hmm import HMM as HMM
-    from sigmastar.models.pfa import PFA as PFA
-    from sigmastar.models.wfa import WFA as WFA
     from sigmastar.ngrams.estimator import KneserNey as KneserNey
     from sigmastar.report.build import write_report as write_report
     from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger

@@ -13,9 +13,9 @@ __all__ = ["KINDS", "load"]
 
 # Kind as written in the file -> module and class whose ``from_stored`` rebuilds it.
 KINDS = {
-    "WFA": ("sigmastar.models.wfa", "WFA"),
-    "PFA": ("sigmastar.models.pfa", "PFA"),
-    "HMM": ("sigmastar.models.hmm", "HMM"),
+    "WFA": ("sigmastar.automata.models.wfa", "WFA"),
+    "PFA": ("sigmastar.automata.models.pfa", "PFA"),
+    "HMM": ("sigmastar.automata.models.hmm", "HMM"),
     "ContinuousTagger": ("sigmastar.sensors.model", "ContinuousTagger"),
     "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
     "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sigmastar.automata.estimators.registry import Method, find_method
 from sigmastar.bench.published import PERPLEXITY, WER
 from sigmastar.bench.tables import write_csv
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
-from sigmastar.estimators.registry import Method, find_method
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
 from sigmastar.models.persist import atomic_write
 

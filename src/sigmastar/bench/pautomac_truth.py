@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import logsumexp
 
-from sigmastar import inference
+from sigmastar.automata import inference
 from sigmastar.core.errors import DataNotFound
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac

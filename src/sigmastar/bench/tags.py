@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from sigmastar.automata.estimators.registry import find_method
 from sigmastar.bench.pautomac import warm_up
 from sigmastar.bench.published import TAGS_WER
 from sigmastar.core.progress import stage
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets import load_ptb_tags
-from sigmastar.estimators.registry import find_method
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
 
 __all__ = ["TagsResult", "run_tags"]

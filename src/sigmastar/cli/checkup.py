@@ -112,7 +112,7 @@ def blas() -> dict[str, Any]:
 
 def cache() -> dict[str, Any]:
     """Return where compiled code is kept, and whether it can be."""
-    from sigmastar.kernels import forward
+    from sigmastar.automata.kernels import forward
 
     kept = getattr(forward.forward_sequence, "_cache", None)
     if kept is None:
@@ -162,12 +162,12 @@ def self_check() -> dict[str, Any]:
     """
     import numpy as np
 
+    from sigmastar.automata.inference import log_proba
+    from sigmastar.automata.learn import spectral as learn_spectral
+    from sigmastar.automata.models.pfa import PFA
+    from sigmastar.automata.moments import all_basis, exact_moments
     from sigmastar.core.progress import stage
     from sigmastar.corpus.alphabet import Alphabet
-    from sigmastar.inference import log_proba
-    from sigmastar.learn import learn_spectral
-    from sigmastar.models.pfa import PFA
-    from sigmastar.moments import all_basis, exact_moments
 
     initial, final = np.array([1.0, 0.0]), np.array([0.1, 0.3])
     operators = {"a": np.array([[0.3, 0.2], [0.1, 0.1]]), "b": np.array([[0.1, 0.3], [0.4, 0.1]])}

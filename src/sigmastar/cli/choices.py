@@ -5,7 +5,7 @@ A test compares each list with the part of the library that it stands for.
 
 from __future__ import annotations
 
-from sigmastar.estimators.registry import METHODS as _REGISTRY
+from sigmastar.automata.estimators.registry import METHODS as _REGISTRY
 
 __all__ = [
     "AUTOMATON_METHODS",

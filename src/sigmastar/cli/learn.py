@@ -92,10 +92,10 @@ def learn(
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     """
+    from sigmastar.automata.estimators.registry import find_method
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_corpus
-    from sigmastar.estimators.registry import find_method
 
     chosen = find_method(method)
     estimator = chosen.build(

@@ -42,8 +42,8 @@ def show(
     sigmastar show model.sigma
     sigmastar show true_model.txt -k 3 --json
     """
+    from sigmastar.automata.formats.files import read_model
     from sigmastar.core.progress import stage
-    from sigmastar.models.formats.files import read_model
     from sigmastar.views.summary import summarize
 
     machine = read_model(model)
@@ -86,8 +86,8 @@ def sample(
     sigmastar sample model.sigma -n 1000 --seed 0 -o strings.txt
     sigmastar sample model.sigma -n 3 --length 20
     """
+    from sigmastar.automata.inference import sample as draw
     from sigmastar.core.progress import stage
-    from sigmastar.inference import sample as draw
 
     machine = load_automaton(model)
     with stage(f"Drawing {number:,} strings"):
@@ -116,7 +116,7 @@ def export(
     sigmastar export true.sigma true.fst --to openfst
     sigmastar export true.sigma - --to pautomac
     """
-    from sigmastar.models.formats.files import read_model
+    from sigmastar.automata.formats.files import read_model
 
     machine = read_model(model)
     if target == "-":
@@ -131,8 +131,8 @@ def export(
 
 
 def _write_model(machine: Any, target: Path, to: str | None) -> None:
+    from sigmastar.automata.formats.files import write_model
     from sigmastar.core.errors import InvalidModel
-    from sigmastar.models.formats.files import write_model
     from sigmastar.models.persist import atomic_write
 
     if to != "openfst" and not (to is None and target.suffix == ".fst"):

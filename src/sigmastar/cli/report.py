@@ -80,7 +80,7 @@ def report(
 
 def _subject(path: Path) -> Subject:
     """Load whatever the file holds, with its history if it is one of ours."""
-    from sigmastar.models.formats.files import read_model
+    from sigmastar.automata.formats.files import read_model
     from sigmastar.views.subject import Subject, subject_of
 
     if path.suffix == ".sigma":

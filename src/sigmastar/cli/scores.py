@@ -45,8 +45,8 @@ def score(
     sigmastar score model.sigma test.txt
     sigmastar score true_model.txt test.pautomac --json -o scores.json
     """
+    from sigmastar.automata.inference import log_proba
     from sigmastar.core.progress import stage
-    from sigmastar.inference import log_proba
 
     machine = load_automaton(model)
     corpus = read_for(machine, data, format, unknown)
@@ -126,8 +126,8 @@ def predict(
     echo "open read" | sigmastar predict logs.sigma - -k 3
     sigmastar predict chars.sigma prefixes.txt -f chars --json
     """
+    from sigmastar.automata.inference import predict_next
     from sigmastar.core.progress import stage
-    from sigmastar.inference import predict_next
 
     machine = load_automaton(model)
     corpus = read_for(machine, data, format, unknown)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.automata.formats.pautomac import read_pautomac_model
+from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.corpus.alphabet import Alphabet
@@ -13,8 +15,6 @@ from sigmastar.corpus.readers.pautomac import read_solution
 from sigmastar.datasets import sources
 from sigmastar.datasets.problem import Problem, Splits
 from sigmastar.datasets.store import DataHome, find_file
-from sigmastar.models.formats.pautomac import read_pautomac_model
-from sigmastar.models.pfa import PFA
 
 __all__ = ["load_pautomac", "load_ptb_tags", "load_wikipedia_text"]
 

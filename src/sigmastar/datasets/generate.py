@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, Rule, check_all
 from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.hmm import HMM
-from sigmastar.models.pfa import PFA
 
 __all__ = ["make_dpfa", "make_hmm", "make_pfa"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 
 __all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from sigmastar import inference
+from sigmastar.automata import inference
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import Problem
-from sigmastar.models.hmm import HMM
-from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA
 
 __all__ = ["make_problem", "problem_from_model"]
 

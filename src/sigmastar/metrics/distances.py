@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.metrics.subject import automaton_of
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 
 __all__ = ["Distance", "kl_divergence", "l1_distance"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sigmastar import inference
+from sigmastar.automata import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.metrics.subject import automaton_of, coded_for

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from sigmastar import inference
+from sigmastar.automata import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Sequences
@@ -77,7 +77,7 @@ def pautomac_perplexity(
     solution : array (len(test),)
         The true probability of each.
     scoring : str
-        How a WFA that is no distribution is scored; see :func:`sigmastar.inference.log_proba`.
+        How a WFA that is no distribution is scored; see :func:`sigmastar.automata.inference.log_proba`.
     """
     model = automaton_of(model_or_estimator)
     corpus = coded_for(model_or_estimator, model, test)

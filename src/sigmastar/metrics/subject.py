@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 
 __all__ = ["Automaton", "automaton_of", "coded_for"]
 

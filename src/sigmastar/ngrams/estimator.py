@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.automata.estimators.base import ModelEstimator, corpus_to_learn
+from sigmastar.automata.inference.likelihood import positions_after
+from sigmastar.automata.inference.nextsymbol import END
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import (
@@ -25,9 +28,6 @@ from sigmastar.core.rules import (
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.estimators.base import ModelEstimator, corpus_to_learn
-from sigmastar.inference.likelihood import positions_after
-from sigmastar.inference.nextsymbol import END
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.automata.inference import next_distribution
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import Symbol
-from sigmastar.inference import next_distribution
 from sigmastar.plots.axes import ACCENT, fresh_axes
 from sigmastar.views.history import learning_curves, recorded_singular_values
 from sigmastar.views.spectrum import hankel_singular_values

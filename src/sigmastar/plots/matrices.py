@@ -37,7 +37,7 @@ def transitions(model: Any, symbol: Symbol | None = None, *, ax: Any = None) -> 
         if matrix is None:
             raise InvalidParameter(f"a {type(subject).__name__} has no transition matrix to plot.")
     else:
-        from sigmastar.inference.readout import readable
+        from sigmastar.automata.inference.readout import readable
 
         automaton = readable(automaton_of(model))
         matrix = automaton.transitions[automaton.alphabet.index(symbol)]

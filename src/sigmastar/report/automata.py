@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar import inference
+from sigmastar.automata import inference
+from sigmastar.automata.inference.readout import readable
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.charts import bars, stems
 from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.inference.readout import readable
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 from sigmastar.report.learning import learning_cards
 from sigmastar.report.page import Section, card, scrolling, table
 from sigmastar.views.spectrum import hankel_singular_values

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.alphabet import Unknown
@@ -15,9 +18,6 @@ from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.models.hmm import HMM
-from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.report.automata import automaton_facts, automaton_sections
 from sigmastar.report.ngrams import ngram_sections

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.automata.models.wfa import frozen_array
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.stored import StoredModel
-from sigmastar.models.wfa import frozen_array
 from sigmastar.sensors.features.feature_map import FeatureMap
 
 __all__ = ["ContinuousTagger"]

@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
+from sigmastar.automata.algebra import to_wfa
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
-from sigmastar.models.algebra import to_wfa
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 
 __all__ = ["hankel_singular_values"]
 

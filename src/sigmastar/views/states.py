@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans
 
+from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA, useful_states
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
 from sigmastar.drawing.canvas import shorten
 from sigmastar.drawing.graph import Arc
-from sigmastar.inference.readout import Readout, readable
-from sigmastar.models.hmm import HMM
-from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA, useful_states
 
 __all__ = ["StateGraph", "state_graph"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.loading import load
-from sigmastar.models.hmm import HMM
 from sigmastar.models.persist import read_history
 from sigmastar.models.stored import StoredModel
-from sigmastar.models.wfa import WFA
 from sigmastar.tagging.hmm_tagger import HMMTagger
 
 __all__ = ["Subject", "automaton_of", "subject_of"]

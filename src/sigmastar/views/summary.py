@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.inference import likeliest_strings, log_proba, sample
-from sigmastar.inference.readout import readable
-from sigmastar.models.hmm import HMM
-from sigmastar.models.pfa import PFA
-from sigmastar.models.wfa import WFA, useful_states
+from sigmastar.automata.inference import likeliest_strings, log_proba, sample
+from sigmastar.automata.inference.readout import readable
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA, useful_states
 
 __all__ = ["ends_soon", "shown_string", "summarize"]
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from sigmastar.automata.inference.expected_counts import thread_count
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_names
-from sigmastar.inference.counts import thread_count
 from sigmastar.transducers.kernels.joint_beam import beam_search
 
 __all__ = ["await_names", "compile_names", "compiling_ahead", "is_compiled"]

@@ -15,16 +15,16 @@ from typing import Any
 
 from sklearn.base import clone
 
+from sigmastar.automata.estimators.baum_welch import BaumWelchPFA
+from sigmastar.automata.estimators.separable import SeparablePFA
+from sigmastar.automata.estimators.spectral import SpectralWFA
+from sigmastar.automata.inference import next_distribution
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
 from sigmastar.bench.demo.common import Savable, timed
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, make_problem
-from sigmastar.estimators.baum_welch import BaumWelchPFA
-from sigmastar.estimators.separable import SeparablePFA
-from sigmastar.estimators.spectral import SpectralWFA
-from sigmastar.inference import next_distribution
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
-from sigmastar.models.hmm import HMM
-from sigmastar.models.wfa import WFA
 
 __all__ = ["TRUTH", "AutomatonDemo", "AutomatonRow", "NextSymbol", "demo_automaton"]
 

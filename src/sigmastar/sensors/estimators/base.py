@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Rule, check
@@ -21,7 +22,6 @@ from sigmastar.corpus.frames import (
     encode_labels,
     split_rows,
 )
-from sigmastar.estimators.base import ModelEstimator
 from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.sensors.features.extractor import Extractor, fit_extractor
 from sigmastar.sensors.inference.search import best_labels

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.automata.models.wfa import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.models.wfa import frozen_array
 from sigmastar.sensors.kernels.forest import sum_leaves
 
 __all__ = ["Forest"]

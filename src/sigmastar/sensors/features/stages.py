@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from sigmastar.automata.models.wfa import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
-from sigmastar.models.wfa import frozen_array
 
 __all__ = [
     "METRICS",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Rule, check_all
@@ -16,7 +17,6 @@ from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.estimators.base import ModelEstimator
 from sigmastar.transducers import inference as ask
 from sigmastar.transducers.models.transducer import Transducer
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule, check
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.estimators.base import ModelEstimator
 from sigmastar.transducers.estimators.base import as_pairs
 from sigmastar.transducers.moments.lattices import allowed_sizes
 from sigmastar.transducers.transliteration.learn import Recipe, learn_transliterator

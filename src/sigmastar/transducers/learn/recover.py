@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sigmastar.automata.learn.blocks.simplex import project_to_simplex
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.learn.blocks.simplex import project_to_simplex
 from sigmastar.transducers.learn.joint_schur import joint_schur
 from sigmastar.transducers.learn.spectral import first_outputs, reweighted
 from sigmastar.transducers.models.parametric import ParametricTransducer

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.automata.models.pfa import check_distributions
+from sigmastar.automata.models.wfa import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
-from sigmastar.models.pfa import check_distributions
 from sigmastar.models.stored import StoredModel
-from sigmastar.models.wfa import frozen_array
 from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = ["ParametricTransducer"]

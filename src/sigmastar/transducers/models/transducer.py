@@ -1,6 +1,6 @@
 """Transducers in operator form: P(y | x) = initial · A(x1, y1) · … · A(xt, yt) · final.
 
-Rows are where an arc leaves, as in :class:`~sigmastar.models.wfa.WFA`. Operators are stored only
+Rows are where an arc leaves, as in :class:`~sigmastar.automata.models.wfa.WFA`. Operators are stored only
 for pairs that have one: ``table[a, b]`` is the place of A(a, b) among them, or -1 (the operator is
 zero); several pairs may share one, as inputs never seen in training do. A learned transducer may
 have negative weights; one that has none, and whose states' weights sum to one for every input, is
@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.automata.models.wfa import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
 from sigmastar.models.stored import StoredModel
-from sigmastar.models.wfa import frozen_array
 
 __all__ = ["Transducer"]
 

@@ -1,0 +1,1 @@
+"""The search for the best automaton within a time budget."""

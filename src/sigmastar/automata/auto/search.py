@@ -1,0 +1,395 @@
+"""Find a good automaton within a time budget, from training data alone.
+
+A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
+tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.automata.learn.blocks.growth`),
+side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
+starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
+and the grown ones among them are trained a little further on all sequences; models of moment
+learners and Gibbs averages stay as they are. What was done is written down as a recipe that gives
+the same model again without a clock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sigmastar.automata.algebra import mixture
+from sigmastar.automata.inference.expected_counts import Forest, thread_count
+from sigmastar.automata.inference.scoring import log_proba
+from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
+from sigmastar.automata.learn.blocks.growth import Track, family_named
+from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
+from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
+from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import SigmastarError
+from sigmastar.core.progress import Stage, stage
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.blas import one_blas_thread
+
+__all__ = [
+    "LAYOUT",
+    "Starter",
+    "gibbs_from",
+    "given_start",
+    "hold_out_part",
+    "learn_auto",
+    "refit",
+]
+
+Starter = Callable[[Corpus], WFA | HMM]
+
+HELD_OUT = 0.1
+GROWING = 0.62  # shares of the budget that have passed when each phase ends
+SAMPLING = 0.8
+REFIT_STEPS = 6
+COMPONENTS = 6
+LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
+# Nats per sequence at which a family is given up: against a model that has no more to choose from,
+# and against one of about the same number of states.
+BEHIND, FAR_BEHIND = 0.02, 1.0
+
+
+@dataclass
+class Candidate:
+    """Something that may be chosen: how it came about, and how it scores on held-out sequences."""
+
+    name: str
+    model: WFA | HMM
+    log_proba: FloatArray
+    seconds: float
+    recipe: dict[str, Any] | None = None
+    family: str | None = None
+    parameters: Parameters = field(default_factory=dict)
+    weight: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """Mean log-probability of a held-out sequence, impossible ones at a fixed price."""
+        return float(priced(self.log_proba).mean())
+
+
+def learn_auto(
+    corpus: Corpus,
+    *,
+    time_budget: float,
+    starters: Mapping[str, Starter],
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Learned[WFA | HMM]:
+    """Choose, mix and refit within ``time_budget`` seconds.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Training sequences.
+    time_budget : float
+        Seconds of wall time.
+    starters : mapping of name to learner
+        Quick learners; their models are candidates, and starting points of Baum–Welch.
+    random_state : int, Generator, …
+        Seeds the split and all starts.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Learned
+        ``info["leaderboard"]`` has a row for every candidate, best first; ``info["recipe"]`` can be
+        replayed (:func:`sigmastar.automata.auto.replay.replay_recipe`).
+    """
+    began = time.monotonic()
+    seed = int(as_generator(random_state).integers(2**31))
+    train, held = hold_out_part(corpus, seed)
+    search = _Search(train, held, seed, began, time_budget, thread_count(n_jobs))
+    with stage("searching", time_budget) as bar, one_blas_thread():
+        search.bar = bar
+        search.ask_starters(starters)
+        search.grow(began + GROWING * time_budget)
+        search.sample(began + SAMPLING * time_budget)
+        chosen = search.choose()
+        model, steps = search.finish(chosen, corpus)
+    recipe = {
+        "seed": seed,
+        "held_out": HELD_OUT,
+        "refit": steps,
+        "components": [{"weight": c.weight, "name": c.name, **(c.recipe or {})} for c in chosen],
+    }
+    info: dict[str, Any] = {
+        "leaderboard": search.leaderboard(),
+        "recipe": recipe,
+        "seconds": time.monotonic() - began,
+    }
+    return Learned(model, info)
+
+
+def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """Return the part to train on and the part to judge by."""
+    held, train = corpus.split(HELD_OUT, random_state=seed)
+    # Too few to hold any out, or all in one part: judge by what there is.
+    return (train, held) if len(held) and len(train) else (corpus, corpus)
+
+
+def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:
+    """Turn a quick learner's model into parameters to start a PFA from."""
+    pfa = model.to_pfa() if isinstance(model, HMM) else model
+    if not isinstance(pfa, PFA):
+        size = min(max(pfa.n_states, 8), 48)
+        pfa = pfa_from_wfa(pfa, train, size, random_state=seed)
+    pfa = smoothed(pfa, 1e-3)
+    return {name: getattr(pfa, name) for name in PFAFamily.names}
+
+
+def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) -> PFA:
+    """Average posterior samples that start from a PFA's parameters."""
+    settings = GibbsSettings(
+        n_chains=2,
+        n_sweeps=n_sweeps,
+        burn_in=n_sweeps // 3,
+        n_samples=2,
+        outcome_prior=0.5,
+        state_prior=0.005,
+    )
+    start = PFA.normalized(*PFAFamily().expand(parameters), train.alphabet)
+    learned = learn_gibbs(
+        train, start.n_states, settings=settings, start=smoothed(start, 1e-6), random_state=seed
+    )
+    return learned.model
+
+
+def refit(
+    family_name: str, parameters: Parameters, forest: Forest, steps: int, n_jobs: int | None = None
+) -> Parameters:
+    """Train a component a few steps further on all sequences; zeros stay zero."""
+    family = family_named(family_name)
+    for _ in range(steps):
+        counts = forest.expected_counts(*family.expand(parameters), n_jobs=n_jobs)
+        if counts.impossible:
+            break
+        parameters = family.maximize(counts, parameters)
+    return parameters
+
+
+class _Search:
+    """Candidates, tracks and the clock."""
+
+    def __init__(
+        self, train: Corpus, held: Corpus, seed: int, began: float, budget: float, workers: int
+    ) -> None:
+        self.train, self.held = train, held
+        self.seed = seed
+        self.began, self.budget = began, budget
+        self.workers = workers
+        self.bar: Stage | None = None
+        self.candidates: list[Candidate] = []
+        self.tracks = [Track("hmm", seed), Track("pfa", seed)]
+        self._busy: set[int] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+        self.forest = Forest(train, n_states=LAYOUT)
+        self.held_forest = Forest(held, n_states=LAYOUT)
+
+    def _tell(self, note: str) -> None:
+        if self.bar is not None:
+            passed = time.monotonic() - self.began
+            self.bar.advance(min(passed, self.budget) - self.bar.done, note)
+
+    def _add(self, name: str, model: WFA | HMM, seconds: float, **more: Any) -> Candidate:
+        candidate = Candidate(name, model, log_proba(model, self.held), seconds, **more)
+        self.candidates.append(candidate)
+        return candidate
+
+    def ask_starters(self, starters: Mapping[str, Starter]) -> None:
+        """Fit the moment learners on the training part and start tracks from what they give."""
+        for name, starter in starters.items():
+            started = time.monotonic()
+            if started - self.began > 0.15 * self.budget:
+                return
+            try:
+                model = starter(self.train)
+            except SigmastarError:
+                continue  # a method that cannot do this problem is no candidate
+            self._add(name, model, time.monotonic() - started, recipe={"starter": name})
+            track = Track("pfa", self.seed, given_start(model, self.train, self.seed))
+            track.steps.append(["given", name])
+            self.tracks.append(track)
+            self._tell(f"{name}: {self.candidates[-1].score:.4f}")
+
+    def grow(self, deadline: float) -> None:
+        """Advance tracks until the deadline, as many at a time as there are cores."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            outcomes = [pool.submit(self._work, deadline) for _ in range(self.workers)]
+            try:
+                for outcome in outcomes:
+                    outcome.result()
+            except BaseException:
+                self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
+                raise
+        for track in self.tracks:
+            if track.steps and np.isfinite(track.score):
+                model = family_named(track.name).model(track.parameters, self.train.alphabet)
+                start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
+                name = f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
+                recipe = {"family": track.name, "seed": track.seed, "steps": track.steps}
+                self._add(
+                    name,
+                    model,
+                    track.seconds,
+                    recipe=recipe,
+                    family=track.name,
+                    parameters=track.parameters,
+                )
+
+    def _work(self, deadline: float) -> None:
+        def running() -> bool:
+            return not self._stopped and time.monotonic() < deadline
+
+        while running():
+            with self._lock:
+                track = self._next_track()
+                self._busy.add(id(track))
+            try:
+                track.advance(self.forest, self.held_forest, running)
+            finally:
+                with self._lock:
+                    self._busy.discard(id(track))
+            self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
+
+    def _next_track(self) -> Track:
+        """Pick the track to advance: new ones, then the best of the family with least time."""
+        open_tracks = [
+            t
+            for t in self.tracks
+            if id(t) not in self._busy and not t.settled and not self._hopeless(t)
+        ]
+        fresh = [t for t in open_tracks if not t.size_scores]
+        if fresh:
+            return fresh[0]
+        if open_tracks:
+            spent = {"hmm": 0.0, "pfa": 0.0}
+            for t in self.tracks:  # a family that is being worked on can wait
+                spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
+            return min(open_tracks, key=lambda t: (spent[t.name], -t.score))
+        best = max(self.tracks, key=lambda t: t.score)
+        track = Track(best.name, self.seed + len(self.tracks))
+        self.tracks.append(track)
+        return track
+
+    def _hopeless(self, track: Track) -> bool:
+        """Tell whether another family does clearly better with no more to choose from.
+
+        A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
+        size; an HMM must not be behind a PFA of half its size, nor far behind one of its own.
+        """
+        ahead = [
+            (size, score - track.score)
+            for other in self.tracks
+            if other.name != track.name and track.size_scores
+            for size, score in other.size_scores.items()
+        ]
+        fair = 0.5 if track.name == "hmm" else 1.0
+        return any(
+            (lead > BEHIND and size <= fair * track.n_states)
+            or (lead > FAR_BEHIND and size <= 1.25 * track.n_states)
+            for size, lead in ahead
+        )
+
+    def sample(self, deadline: float) -> None:
+        """Average posterior samples that start from the best PFA, as time allows."""
+        best = max((c for c in self.candidates if c.family == "pfa"), key=_score, default=None)
+        room = deadline - time.monotonic()
+        if (
+            best is None
+            or room < 1.0
+            or best.score < max(c.score for c in self.candidates) - BEHIND
+        ):
+            return
+        n_states = len(best.parameters["initial"])
+        # What a sweep of this corpus takes; chains run side by side. Better too few than too late.
+        sweep = 2.0e-9 * (self.train.n_symbols + len(self.train)) * (40 + n_states)
+        n_sweeps = int(min(room / (2.0 * sweep), 300))
+        if n_sweeps < 12:
+            return
+        started = time.monotonic()
+        model = gibbs_from(best.parameters, self.train, n_sweeps, self.seed)
+        self._add(
+            f"gibbs {n_states} from {best.name}",
+            model,
+            time.monotonic() - started,
+            recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
+        )
+
+    def choose(self) -> list[Candidate]:
+        """Pick the best candidate, or the mixture of probabilistic ones if that is better."""
+        best = max(self.candidates, key=_score)
+        proper = sorted(
+            (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
+            key=_score,
+            reverse=True,
+        )[:COMPONENTS]
+        if proper:
+            table = np.stack([c.log_proba for c in proper])
+            weights, score = mixture_weights(table)
+            if score > best.score:
+                for candidate, weight in zip(proper, weights, strict=True):
+                    candidate.weight = float(weight)
+                return [c for c in proper if c.weight > 0]
+        best.weight = 1.0
+        return [best]
+
+    def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
+        """Train the grown components further on all sequences and put all together."""
+        deadline = self.began + 0.97 * self.budget
+        trainable = [c for c in chosen if c.family is not None]
+        steps = 0
+        if trainable:
+            forest = Forest(corpus, n_states=LAYOUT)
+            states = [c.parameters for c in trainable]
+            while steps < REFIT_STEPS:
+                started = time.monotonic()
+                following = [
+                    refit(str(c.family), p, forest, 1, self.workers)
+                    for c, p in zip(trainable, states, strict=True)
+                ]
+                if time.monotonic() + (time.monotonic() - started) > deadline and steps:
+                    break
+                states, steps = following, steps + 1
+                self._tell(f"refit {steps}")
+                if time.monotonic() + (time.monotonic() - started) > deadline:
+                    break
+            for candidate, parameters in zip(trainable, states, strict=True):
+                candidate.model = family_named(str(candidate.family)).model(
+                    parameters, corpus.alphabet
+                )
+        if len(chosen) == 1:
+            return chosen[0].model, steps
+        return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
+
+    def leaderboard(self) -> list[dict[str, Any]]:
+        """Return a row for every candidate, best first."""
+        rows = [
+            {
+                "name": c.name,
+                "held_out": c.score,
+                "n_states": c.model.n_states,
+                "seconds": c.seconds,
+                "weight": c.weight,
+            }
+            for c in sorted(self.candidates, key=_score, reverse=True)
+        ]
+        return rows
+
+
+def _score(candidate: Candidate) -> float:
+    return candidate.score

@@ -1,0 +1,1 @@
+"""Learners of automata behind the interface of scikit-learn."""

@@ -1,0 +1,318 @@
+"""Baum–Welch estimators for probabilistic automata and hidden Markov models."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from sigmastar.automata.estimators.base import AutomatonEstimator
+from sigmastar.automata.estimators.separable import SeparablePFA
+from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
+from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.automata.learn.em_start import smoothed, start_from
+from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Real, Rule
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.alphabet import Alphabet, Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.ngrams.counts import Statistic
+
+__all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
+
+
+class _Model(Instance):
+    """A model or an estimator of one."""
+
+    def __init__(self) -> None:
+        super().__init__(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
+
+
+class _BaumWelch(AutomatonEstimator):
+    """Parameters and fitting that both families share."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_states": Integer(1),
+        "init": AnyOf(Choice("random"), _Model()),
+        "max_iter": Integer(0),
+        "tol": Real(0),
+        "n_restarts": Integer(1),
+        "restart_iter": Integer(1),
+        "validation_fraction": Real(0, 1, open_high=True),
+        "patience": Integer(1),
+        "prior": Real(0),
+        "annealing": Integer(0),
+        "frozen": Instance(tuple, list, words="a tuple of parameter names"),
+        "checkpoint": AnyOf(Instance(str, os.PathLike, words="a path"), Nothing()),
+        "checkpoint_every": Real(0),
+        "warm_start": Flag(),
+        "n_jobs": AnyOf(Integer(), Nothing()),
+    }
+
+    def __init__(
+        self,
+        n_states: int = 10,
+        *,
+        init: Any = "random",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        n_restarts: int = 1,
+        restart_iter: int = 10,
+        validation_fraction: float = 0.0,
+        patience: int = 5,
+        prior: float = 0.0,
+        annealing: int = 0,
+        frozen: Iterable[str] = (),
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+    ) -> None:
+        self.n_states = n_states
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_restarts = n_restarts
+        self.restart_iter = restart_iter
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.prior = prior
+        self.annealing = annealing
+        self.frozen = frozen
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    @abstractmethod
+    def _family(self) -> Family:
+        """Name the family of machines to learn."""
+
+    def fit(
+        self,
+        X: Sequences,
+        y: None = None,
+        *,
+        lengths: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from sequences.
+
+        Parameters
+        ----------
+        X : Corpus or iterable of sequences
+            Each sequence a list, tuple, array or string of hashable symbols.
+        y : None
+            Ignored; here for scikit-learn.
+        lengths : array of int, optional
+            If given, X is one flat run of symbols, cut into pieces of these lengths.
+        sample_weight : array, optional
+            Non-negative weight of each sequence.
+        """
+        self._weights = None if sample_weight is None else _checked_weights(sample_weight)
+        try:
+            return super().fit(X, y, lengths=lengths)
+        finally:
+            del self._weights
+
+    def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
+        family = self._family()
+        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise InvalidParameter(
+                "checkpoint needs an integer random_state, so that a later run can go on from it; "
+                f"got {self.random_state!r}."
+            )
+        weights: FloatArray | None = self._weights
+        if weights is not None and len(weights) != len(corpus):
+            raise InvalidParameter(
+                f"sample_weight must have one weight for each of {len(corpus)} sequences; "
+                f"got {len(weights)}."
+            )
+        seeds = as_generator(self.random_state).spawn(3)
+        validation = None
+        train = corpus
+        if self.validation_fraction > 0:
+            held_out = seeds[0].permutation(len(corpus)) < self.validation_fraction * len(corpus)
+            if held_out.all() or not held_out.any():
+                raise InvalidParameter(
+                    f"validation_fraction must leave sequences on both sides; "
+                    f"{self.validation_fraction} of {len(corpus)} does not. Give more sequences."
+                )
+            validation = corpus.take(np.flatnonzero(held_out))
+            train = corpus.take(np.flatnonzero(~held_out))
+            weights = None if weights is None else weights[~held_out]
+        start = self._start(family, train, seeds[1])
+        settings = BaumWelchSettings(
+            self.max_iter,
+            self.tol,
+            self.n_restarts,
+            self.restart_iter,
+            self.patience,
+            self.annealing,
+            self.n_jobs,
+        )
+        return learn_baum_welch(
+            train,
+            family,
+            self.n_states,
+            start=start,
+            settings=settings,
+            weights=weights,
+            validation=validation,
+            random_state=seeds[2],
+            checkpoint=self.checkpoint,
+            checkpoint_every=self.checkpoint_every,
+        )
+
+    def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
+        """Give the parameters to start from, or None for random ones."""
+        if self.warm_start and hasattr(self, "model_"):
+            init: Any = self.model_
+        elif isinstance(self.init, str):
+            return None
+        elif isinstance(self.init, AutomatonEstimator):
+            init = clone(self.init).fit(corpus).model_
+        else:
+            init = self.init
+        return start_from(init, family, corpus, n_states=self.n_states, random_state=rng)
+
+
+class BaumWelchPFA(_BaumWelch):
+    """A probabilistic automaton by expectation maximisation.
+
+    Parameters
+    ----------
+    n_states : int
+        Size of random starts, and of what a general WFA given as ``init`` is turned into.
+    init : "random", model or estimator
+        Where to start. An estimator is fitted first; a PFA or HMM is taken as it is (and keeps its
+        size); a WFA with negative weights is turned into a PFA by clustering predicted futures.
+    max_iter, tol
+        Steps at most; least improvement of the mean log-likelihood of a sequence.
+    n_restarts, restart_iter
+        Random starts, and steps for each before the best goes on.
+    validation_fraction, patience
+        Share of sequences held out for early stopping, and steps without improvement on them.
+    prior : float
+        Pseudo-count for every non-zero parameter (MAP under a Dirichlet prior).
+    annealing : int
+        Steps of deterministic annealing.
+    frozen : tuple of {"initial", "transitions", "final"}
+        Parameters that stay as they start.
+    checkpoint, checkpoint_every
+        File to resume from and to rewrite, and seconds between two writes.
+    warm_start : bool
+        Whether a second ``fit`` goes on from the model of the first.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    random_state : int, Generator, …
+        Seeds starts and the held-out part.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
+
+    Attributes
+    ----------
+    model_ : PFA
+        What was learned.
+    info_ : dict
+        ``objective`` after each step (mean log-likelihood of a sequence, plus the prior's share),
+        ``held_out``, ``n_iter``, ``converged``, ``seconds``.
+
+    Examples
+    --------
+    >>> est = BaumWelchPFA(2, random_state=0, max_iter=20).fit(["ab", "abab", "ababab"] * 10)
+    >>> est.model_.n_states
+    2
+    """
+
+    model_: PFA
+
+    def _family(self) -> Family:
+        return PFAFamily(float(self.prior), self.frozen)
+
+
+class SeparableBaumWelch(BaumWelchPFA):
+    """Baum–Welch from separable PFAs (BW-SepPFA), the start chosen by short runs.
+
+    Separable PFAs of prefix and of substring statistics, of ``n_states`` states, a half and a third
+    of that, with the usual shrinkage and with so much that the most frequent prefixes are chosen,
+    are each trained ``restart_iter`` steps on a part of the training sequences; the one that does
+    best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
+    and ``n_restarts`` are not looked at.
+    """
+
+    def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
+        held_out, train = corpus.split(0.1, random_state=rng)
+        if len(held_out) == 0:
+            held_out = train
+        short = BaumWelchSettings(self.restart_iter, 0.0, n_jobs=self.n_jobs)
+        best, best_score = None, -np.inf
+        sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
+        kinds: tuple[Statistic, ...] = ("prefix", "substring")
+        for statistics, size, shrinkage in product(kinds, sizes, (SHRINKAGE, FREQUENT)):
+            separable = SeparablePFA(size, statistics=statistics, shrinkage=shrinkage).fit(train)
+            start = start_from(smoothed(separable.model_, 0.1), family, train)
+            learned = learn_baum_welch(
+                train, family, size, start=start, settings=short, validation=held_out
+            )
+            if max(learned.info["held_out"]) > best_score:
+                best_score = max(learned.info["held_out"])
+                best = start_from(learned.model, family, corpus)
+        return best
+
+
+class BaumWelchHMM(_BaumWelch):
+    """A hidden Markov model with stop probabilities by expectation maximisation.
+
+    Parameters are those of :class:`BaumWelchPFA`; ``init`` is "random", an HMM or an estimator of
+    one (such as ``TensorHMM``), and ``frozen`` names some of "initial", "transition", "emission"
+    and "stop".
+
+    Attributes
+    ----------
+    model_ : HMM
+        What was learned.
+    info_ : dict
+        As for :class:`BaumWelchPFA`.
+
+    Examples
+    --------
+    >>> est = BaumWelchHMM(2, random_state=0, max_iter=20).fit(["ab", "abab", "ababab"] * 10)
+    >>> est.model_
+    HMM(n_states=2, n_symbols=2)
+    """
+
+    model_: HMM
+
+    def _family(self) -> Family:
+        return HMMFamily(float(self.prior), self.frozen)
+
+
+def _checked_weights(values: ArrayLike) -> FloatArray:
+    weights = np.asarray(values, dtype=np.float64)
+    if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InvalidParameter(
+            "sample_weight must be a flat array of finite, non-negative numbers."
+        )
+    if not weights.sum() > 0:
+        raise InvalidParameter("sample_weight must have a positive weight; all are zero.")
+    return weights

@@ -1,0 +1,216 @@
+"""Spectral learning of weighted automata, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal, Self
+
+from numpy.typing import ArrayLike
+
+from sigmastar.automata.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
+from sigmastar.automata.learn.blocks.svd import Solver
+from sigmastar.automata.learn.choose_rank import SIZES, choose_spectral
+from sigmastar.automata.learn.spectral import (
+    Boundaries,
+    SpectralFactors,
+    spectral_factors,
+    spectral_path,
+)
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.automata.moments.hankel import HankelMoments
+from sigmastar.automata.moments.plan import BasisChoice
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
+from sigmastar.core.types import Learned
+from sigmastar.corpus.alphabet import Alphabet, Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.ngrams.counts import NgramCounts, Statistic
+
+__all__ = ["SpectralWFA"]
+
+_STRENGTHS = (0.5, 0.25)  # of the variance scaling, tried by "auto"
+
+
+class SpectralWFA(MomentEstimator):
+    """Learn a weighted automaton by a singular value decomposition of a Hankel matrix.
+
+    Fast and without local optima; the result may give negative or unnormalised values, so scores
+    are clipped conditional ones (see :func:`sigmastar.log_proba`).
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Size of the automaton. "auto" chooses it by held-out likelihood.
+    statistics : {"substring", "prefix", "string"}
+        What is counted. Substrings use every position of every sequence and are best on most data.
+    basis : {"frequent", "all"} or (prefixes, suffixes)
+        Strings of the rows and columns of the Hankel matrix: the most frequent, all up to
+        ``max_length``, or your own.
+    basis_size : int
+        How many of the most frequent strings.
+    max_length : int or "auto"
+        Longest string of the basis; "auto" means 4, or as many as fit (large alphabets).
+    normalize : bool, float or "auto"
+        Variance scaling of rows and columns by (m / (count + 5)) to this power; True is one half,
+        False is zero. "auto" is one half, or with ``n_states="auto"`` chosen between one half and
+        one quarter by held-out likelihood.
+    boundaries : {"counted", "converted"}
+        How initial and final weights are found from prefix and substring statistics.
+    solver : {"auto", "dense", "randomized", "lanczos"}
+        Which singular value decomposition.
+    max_states : int
+        Greatest size that "auto" tries.
+    validation_fraction : float
+        Share of the sequences that "auto" holds out.
+    random_state : int, Generator, …
+        For the held-out part and the randomized solvers.
+    alphabet : Alphabet, optional
+        The coding; collected from the data by default.
+    unknown : {"error", "ignore", "unk"}
+        What to do with symbols outside the alphabet.
+
+    Attributes
+    ----------
+    model_ : WFA
+        The learned automaton.
+    info_ : dict
+        ``singular_values``, ``rank``, ``n_states``, ``spectral_radius``, ``total_mass``,
+        ``negative_mass``; with "auto" also ``exponent`` and ``path``, all that was tried.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> est = ss.SpectralWFA(n_states=2).fit(["ab", "abab", "ab", "ababab"] * 20)
+    >>> est.model_.n_states
+    2
+    >>> est.predict_next(["aba"], k=1)[0][0][0]
+    'b'
+    """
+
+    model_: WFA
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **MOMENT_RULES,
+        "n_states": AnyOf(Choice("auto"), Integer(1)),
+        "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
+        "boundaries": Choice("counted", "converted"),
+        "solver": Choice("auto", "dense", "randomized", "lanczos"),
+        "max_states": Integer(1),
+    }
+
+    def __init__(
+        self,
+        n_states: int | Literal["auto"] = "auto",
+        *,
+        statistics: Statistic = "substring",
+        basis: BasisChoice = "frequent",
+        basis_size: int = 300,
+        max_length: int | Literal["auto"] = "auto",
+        normalize: bool | float | Literal["auto"] = "auto",
+        boundaries: Boundaries = "counted",
+        solver: Solver = "auto",
+        max_states: int = 80,
+        validation_fraction: float = 0.2,
+        random_state: RandomState = 0,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+    ) -> None:
+        self.n_states = n_states
+        self.statistics = statistics
+        self.basis = basis
+        self.basis_size = basis_size
+        self.max_length = max_length
+        self.normalize = normalize
+        self.boundaries = boundaries
+        self.solver = solver
+        self.max_states = max_states
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def _learn(self, corpus: Corpus) -> Learned[WFA]:
+        if self.n_states == "auto":
+            strengths = _STRENGTHS if self.normalize == "auto" else (self._exponent(),)
+            learned = choose_spectral(
+                corpus,
+                self._plan(),
+                sizes=[size for size in SIZES if size <= self.max_states] or [1],
+                exponents=strengths,
+                boundaries=self.boundaries,
+                solver=self.solver,
+                validation_fraction=self.validation_fraction,
+                rng=as_generator(self.random_state),
+            )
+        else:
+            plan = self._plan()
+            moments = plan.moments(plan.count(corpus), corpus.alphabet)
+            learned = self._of_moments(moments, [self.n_states])[0]
+        return diagnosed(learned, corpus)
+
+    def _exponent(self) -> float:
+        """Return the power of the variance scaling."""
+        if self.normalize == "auto" or self.normalize is True:
+            return 0.5
+        return float(self.normalize)
+
+    def _factors(self, moments: HankelMoments, max_states: int) -> SpectralFactors:
+        return spectral_factors(
+            moments,
+            max_states=max_states,
+            exponent=self._exponent(),
+            solver=self.solver,
+            random_state=self.random_state,
+        )
+
+    def _of_moments(self, moments: HankelMoments, sizes: Sequence[int]) -> list[Learned[WFA]]:
+        factors = self._factors(moments, max(sizes))
+        return spectral_path(factors, sizes, boundaries=self.boundaries)
+
+    def path(
+        self, X: Sequences, sizes: Sequence[int], *, lengths: ArrayLike | None = None
+    ) -> list[WFA]:
+        """Learn the automata of several sizes from one decomposition; ``n_states`` plays no part.
+
+        Parameters
+        ----------
+        X : Corpus or iterable of sequences
+            What to learn from.
+        sizes : list of int
+            Numbers of states.
+        lengths : array of int, optional
+            If given, X is one flat run of symbols, cut into pieces of these lengths.
+        """
+        corpus = self._training_corpus(X, lengths)
+        for size in sizes:
+            check("sizes", size, Integer(1))
+        plan = self._plan()
+        moments = plan.moments(plan.count(corpus), corpus.alphabet)
+        return [learned.model for learned in self._of_moments(moments, sizes)]
+
+    def partial_fit(
+        self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None
+    ) -> Self:
+        """Add sequences to those learned from, and learn anew.
+
+        Counts of n-grams are exact and add up: any way of cutting the data into calls gives the
+        same model, bit for bit, as one ``fit``. The alphabet must be given, or that of the first
+        call must hold all symbols. ``n_states`` must be a number: choosing it needs the sequences
+        themselves, and only counts are kept.
+        """
+        if self.n_states == "auto":
+            raise InvalidParameter(
+                "n_states must be an integer for partial_fit; got 'auto'. Choose a size on a part "
+                "of the data with fit, then pass it on."
+            )
+        counts: NgramCounts | None = getattr(self, "counts_", None)
+        known = self.alphabet if counts is None else self.alphabet_
+        corpus = self._training_corpus(X, lengths, alphabet=known)
+        plan = self._plan()
+        counts = (plan.zero(corpus.alphabet) if counts is None else counts).add(corpus)
+        learned = self._of_moments(plan.moments(counts, corpus.alphabet), [self.n_states])[0]
+        learned = diagnosed(learned, corpus)
+        self.counts_ = counts
+        self.model_, self.info_, self.alphabet_ = learned.model, learned.info, corpus.alphabet
+        return self

@@ -1,0 +1,1 @@
+"""Automata in the files of other programs: PAutomaC, Treba, AT&T, OpenFst."""

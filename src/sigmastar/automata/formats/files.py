@@ -1,0 +1,128 @@
+"""Read and write model files of any known format."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sigmastar.automata.formats.att import att_text, read_att, symbols_path, symbols_text
+from sigmastar.automata.formats.pautomac import pautomac_text, read_pautomac_model
+from sigmastar.automata.formats.treba import read_treba, treba_text
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
+from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, check
+from sigmastar.corpus.readers.source import Source, base_name
+from sigmastar.models.persist import atomic_write
+
+__all__ = ["MODEL_FORMATS", "read_model", "write_model"]
+
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att")
+_RULE = AnyOf(Nothing(), Choice(*MODEL_FORMATS))
+_OPENFST = b"\xd6\xfd\xb2\x7e"  # the first bytes of a binary machine
+
+
+def read_model(path: str | os.PathLike[str], format: str | None = None) -> Any:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; text may be compressed with gzip or xz.
+    format : {"sigma", "pautomac", "treba", "att"}, optional
+        By default told by the name (``.sigma``, ``_model.txt``, ``.treba`` or ``.fsm``, ``.att`` or
+        ``.fst.txt``) or else by the content.
+
+    Returns
+    -------
+    WFA, PFA, HMM or any other model of sigmastar
+    """
+    check("format", format, _RULE)
+    if format is None and os.fspath(path) == "-":
+        raise InvalidParameter("format must be given to read a model from standard input.")
+    format = format or _by_name(path) or _by_content(path)
+    if format == "sigma":
+        from sigmastar.loading import load
+
+        return load(path)
+    if format == "pautomac":
+        return read_pautomac_model(path)
+    return read_treba(path) if format == "treba" else read_att(path)
+
+
+def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write a model file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model. PAutomaC and Treba hold probabilities over integers only; AT&T text holds any
+        weights that are not negative, and writes a symbol table beside the file (``NAME.syms``).
+    path : str or path
+        The file.
+    format : {"sigma", "pautomac", "treba", "att"}, optional
+        By default told by the name, as in :func:`read_model`.
+    """
+    check("format", format, _RULE)
+    check("model", model, Instance(WFA, HMM))
+    format = format or _by_name(path)
+    if format is None:
+        raise InvalidParameter(
+            f"format must be given for the file name {os.fspath(path)!r}: one of "
+            f"{', '.join(MODEL_FORMATS)}."
+        )
+    if base_name(path) != os.path.basename(os.fspath(path)).lower():
+        raise InvalidParameter(
+            f"path must not end in .gz or .xz; got {os.fspath(path)!r}. "
+            "Compress the file afterwards."
+        )
+    if format == "sigma":
+        model.save(path)
+    elif format == "pautomac":
+        text = pautomac_text(model.to_pfa() if isinstance(model, HMM) else model)
+        atomic_write(path, text.encode())
+    elif format == "treba":
+        atomic_write(path, treba_text(model).encode())
+    else:
+        text, table = att_text(model), symbols_text(model)
+        atomic_write(symbols_path(path), table.encode())
+        atomic_write(path, text.encode())
+
+
+def _by_name(path: str | os.PathLike[str]) -> str | None:
+    name = base_name(path)
+    if name.endswith(".sigma"):
+        return "sigma"
+    if name.endswith((".treba", ".fsm")):
+        return "treba"
+    if name.endswith((".att", ".fst.txt")):
+        return "att"
+    return "pautomac" if name.endswith("_model.txt") else None
+
+
+def _by_content(path: str | os.PathLike[str]) -> str:
+    with Source(path) as source:
+        head = source.head()
+    if len(head) > 8 and head[8:9] == b"{" and head[4:8] == b"\0\0\0\0":
+        return "sigma"  # safetensors: eight bytes of header length, then JSON
+    lines = [line.split() for line in head.decode("utf-8", "replace").split("\n")]
+    rows = [words for words in lines if words]
+    if rows and rows[0][0] in ("I:", "F:", "S:", "T:"):
+        return "pautomac"
+    if any(len(words) == 4 and words[1] == ">" for words in rows):
+        return "treba"
+    if any(len(words) == 5 and words[0].isdigit() and words[1].isdigit() for words in rows):
+        return "att"
+    if rows and all(1 <= len(words) <= 4 and words[0].isdigit() for words in rows):
+        raise InvalidData(
+            f"{source.path}: Treba (probabilities) and AT&T text (-log weights) look alike here. "
+            'Pass format="treba" or format="att".'
+        )
+    if head.startswith(_OPENFST):
+        raise FileFormatError(
+            f"{source.path}: an OpenFst machine. Read it in Python with "
+            "sigmastar.automata.formats.openfst.from_openfst(pynini.Fst.read(path))."
+        )
+    raise FileFormatError(
+        f"{source.path}: not a model file of a known format ({', '.join(MODEL_FORMATS)})."
+    )

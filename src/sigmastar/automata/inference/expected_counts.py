@@ -1,0 +1,274 @@
+"""Expected counts of a PFA over a corpus: the E-step of Baum–Welch.
+
+The corpus is laid out once as blocks of neighbouring sequences, each with its own prefix tree.
+Threads take blocks as they come, and block results are added in the order of the blocks: the sum
+is the same, bit for bit, for any number of threads. A thread holds the forward vectors of one block
+only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from sigmastar.automata.inference.tree import PrefixTree
+from sigmastar.automata.kernels.em import adjoint_pass, forward_pass, tree_likelihood
+from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.blas import one_blas_thread
+
+__all__ = ["ExpectedCounts", "Forest", "thread_count"]
+
+# A block should have this many nodes at least; there are at most eight, unless runs stay this wide.
+NODES = 1 << 13
+ROWS = 32
+BLOCK_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class ExpectedCounts:
+    """Expected uses of every parameter, and the log-likelihood they were computed at.
+
+    ``impossible`` is the weight of the sequences that the parameters cannot produce at all; they
+    take no part in the other fields.
+    """
+
+    initial: FloatArray
+    transitions: FloatArray
+    final: FloatArray
+    log_likelihood: float
+    impossible: float
+
+
+_T = TypeVar("_T")
+_Parameters = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+_Sums = tuple[tuple[FloatArray, FloatArray, FloatArray], float, float]
+
+
+@dataclass(frozen=True)
+class _Block:
+    tree: PrefixTree
+    end_weights: FloatArray
+    widest_group: int
+    widest_level: int
+
+
+class _Workspace:
+    """Arrays for one pass over one block at a time; kept, since fresh pages cost time."""
+
+    def __init__(self, blocks: list[_Block], n: int) -> None:
+        nodes = max(block.tree.n_nodes for block in blocks)
+        group = max(block.widest_group for block in blocks)
+        level = max(block.widest_level for block in blocks)
+        self.n = n
+        self.alpha = np.empty((nodes, n))
+        self.scale = np.empty(nodes)
+        self.rows = np.empty((group, n))
+        self.adjoint = np.empty((group, n))
+        self.lower = np.empty((level, n))
+        self.upper = np.empty((level, n))
+        self.square = np.empty((n, n))
+
+
+class Forest:
+    """A corpus laid out for repeated passes: blocks of sequences, each with its prefix tree.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The sequences.
+    weights : array (n_sequences,), optional
+        Non-negative weight of each sequence; one by default.
+    n_states : int
+        Size of the models to come; bounds the memory of a block.
+    """
+
+    def __init__(
+        self, corpus: Corpus, weights: FloatArray | None = None, *, n_states: int = 32
+    ) -> None:
+        self.n_symbols = len(corpus.alphabet)
+        self.weight = float(len(corpus)) if weights is None else float(weights.sum())
+        order = _neighbours_first(corpus)
+        self._blocks = [
+            _block(corpus.take(rows), None if weights is None else weights[rows])
+            for rows in _cut(corpus, order, n_states)
+        ]
+        self._spare: dict[int, list[_Workspace]] = {}
+
+    @property
+    def n_nodes(self) -> int:
+        """How many tree nodes all blocks have together."""
+        return sum(block.tree.n_nodes for block in self._blocks)
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self._blocks)
+
+    def expected_counts(
+        self,
+        initial: FloatArray,
+        transitions: FloatArray,
+        final: FloatArray,
+        *,
+        n_jobs: int | None = None,
+    ) -> ExpectedCounts:
+        """Return the expected counts of non-negative parameters over the corpus."""
+        transposed = np.ascontiguousarray(transitions.transpose(0, 2, 1))
+        parameters = _frozen(initial, transitions, transposed, final)
+        arcs = np.zeros_like(transitions)
+        finals = np.zeros_like(final)
+        starts = np.zeros_like(initial)
+        likelihood = impossible = 0.0
+        with one_blas_thread():
+            for (arc, last, first), value, lost in self._map(self._sums, n_jobs, parameters):
+                arcs += arc
+                finals += last
+                starts += first
+                likelihood += value
+                impossible += lost
+        return ExpectedCounts(
+            initial * starts, transitions * arcs, final * finals, likelihood, impossible
+        )
+
+    def log_likelihood(
+        self,
+        initial: FloatArray,
+        transitions: FloatArray,
+        final: FloatArray,
+        *,
+        n_jobs: int | None = None,
+    ) -> tuple[float, float]:
+        """Return the log-likelihood of what is possible, and the weight of what is not."""
+        parameters = _frozen(initial, transitions, transitions, final)
+        with one_blas_thread():
+            values = list(self._map(self._likelihood, n_jobs, parameters))
+        return sum(value for value, _ in values), sum(lost for _, lost in values)
+
+    def _map(
+        self,
+        function: Callable[[_Block, _Parameters], _T],
+        n_jobs: int | None,
+        parameters: _Parameters,
+    ) -> Iterator[_T]:
+        """Apply a function to every block; results come in the order of the blocks."""
+        workers = min(thread_count(n_jobs), len(self._blocks))
+        if workers == 1:
+            yield from (function(block, parameters) for block in self._blocks)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(lambda block: function(block, parameters), self._blocks)
+
+    def _forward(self, block: _Block, parameters: _Parameters) -> _Workspace:
+        initial, transitions, _, _ = parameters
+        n = len(initial)
+        try:
+            space = self._spare[n].pop()
+        except (KeyError, IndexError):
+            space = _Workspace(self._blocks, n)
+        tree = block.tree
+        forward_pass(
+            tree.parent,
+            tree.symbol,
+            tree.group_starts,
+            initial,
+            transitions,
+            space.alpha,
+            space.scale,
+            space.rows,
+        )
+        return space
+
+    def _keep(self, space: _Workspace) -> None:
+        """Keep a workspace for the next pass; those of sizes gone by are let go."""
+        if space.n not in self._spare and len(self._spare) >= 3:
+            self._spare = {}
+        self._spare.setdefault(space.n, []).append(space)
+
+    def _likelihood(self, block: _Block, parameters: _Parameters) -> tuple[float, float]:
+        space = self._forward(block, parameters)
+        values = tree_likelihood(
+            block.tree.parent, block.end_weights, parameters[3], space.alpha, space.scale
+        )
+        self._keep(space)
+        return values
+
+    def _sums(self, block: _Block, parameters: _Parameters) -> _Sums:
+        initial, transitions, transposed, final = parameters
+        n = len(initial)
+        space = self._forward(block, parameters)
+        tree = block.tree
+        sums = (np.zeros_like(transitions), np.zeros(n), np.zeros(n))
+        likelihood, impossible = adjoint_pass(
+            (tree.parent, tree.symbol, tree.group_starts, tree.level_starts),
+            block.end_weights,
+            transposed,
+            final,
+            space.alpha,
+            space.scale,
+            (space.rows, space.adjoint, space.lower, space.upper, space.square),
+            sums,
+        )
+        self._keep(space)
+        return sums, likelihood, impossible
+
+
+def _frozen(*arrays: FloatArray) -> _Parameters:
+    """View arrays as read-only, as a model's are: kernels are then compiled for one type only."""
+    views = [array.view() for array in arrays]
+    for view in views:
+        view.setflags(write=False)
+    return views[0], views[1], views[2], views[3]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Turn scikit-learn's ``n_jobs`` into a number of threads (None or -1: all cores)."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = available or 1
+    if n_jobs is None:
+        return cores
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+def _block(corpus: Corpus, weights: FloatArray | None) -> _Block:
+    tree = PrefixTree.grow(corpus)
+    return _Block(
+        tree,
+        np.bincount(tree.ends, weights=weights, minlength=tree.n_nodes).astype(np.float64),
+        int(np.diff(tree.group_starts).max(initial=1)),
+        int(np.diff(tree.level_starts).max(initial=1)),
+    )
+
+
+def _neighbours_first(corpus: Corpus) -> IndexArray:
+    """Order sequences by their first symbols, so that a block shares its prefixes."""
+    base = len(corpus.alphabet) + 1
+    key = np.zeros(len(corpus), dtype=np.uint64)
+    lengths = corpus.lengths
+    for place in range(int(63 // np.log2(base + 1))):
+        here = np.flatnonzero(lengths > place)
+        digit = np.zeros(len(corpus), dtype=np.uint64)
+        digit[here] = corpus.symbols[corpus.offsets[here] + place].astype(np.uint64) + 1
+        key = key * np.uint64(base) + digit
+    return np.argsort(key, kind="stable")
+
+
+def _cut(corpus: Corpus, order: IndexArray, n_states: int) -> list[IndexArray]:
+    """Cut the ordered sequences into blocks of about equally many tree nodes.
+
+    More blocks serve more threads and smaller caches; fewer have wider runs, thus larger products.
+    The number depends on the corpus alone, never on the machine.
+    """
+    whole = PrefixTree.grow(corpus)
+    rows = whole.n_nodes / max(len(whole.group_starts) - 1, 1)
+    wanted = min(max(whole.n_nodes // NODES, 1), max(int(rows // ROWS), 8))
+    least = -(-8 * n_states * whole.n_nodes // BLOCK_BYTES)
+    n_blocks = min(max(wanted, least, 1), max(len(corpus), 1))
+    size = np.cumsum(corpus.lengths[order] + 1)
+    edges = np.searchsorted(size, np.linspace(0, size[-1] if len(size) else 0, n_blocks + 1)[1:-1])
+    return [rows for rows in np.split(order, edges) if len(rows)]

@@ -1,0 +1,154 @@
+"""How likely was what came next: P(x_i | x_1 … x_{i-1}) at every position of every sequence.
+
+Two summaries: the mean of these likelihoods (the measure of Glaude, Enderli and Pietquin, 2015,
+section 5.2), which rewards being often quite right, and their mean logarithm in bits, which
+punishes being ever badly wrong. The first ``skip`` symbols of a sequence may serve to find the
+belief only. By default continuations are symbols alone, given that there is one: where sequences
+are cut from running text, their ends say nothing.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from sigmastar.automata.inference.expected_counts import thread_count
+from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.scoring import FLOOR
+from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
+from sigmastar.automata.kernels.likelihood import (
+    node_likelihoods,
+    sequence_likelihoods,
+    spread_nodes,
+)
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, check
+from sigmastar.core.types import BoolArray, FloatArray
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.kernels.blas import one_blas_thread
+
+__all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods", "positions_after"]
+
+
+def next_likelihoods(
+    model: WFA | HMM, X: Sequences, *, ends: bool = False, floor: float | None = None
+) -> FloatArray:
+    """Return the likelihood of every symbol given what precedes it, one sequence after the other.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        What came.
+    ends : bool
+        Whether the end of the sequence is among the continuations. If not, likelihoods are given
+        that a symbol follows.
+    floor : float, optional
+        Least likelihood of a continuation, before renormalising; by default zero for PFA and HMM,
+        and for other WFAs that of conditional scoring.
+    """
+    check("ends", ends, Flag())
+    check("floor", floor, AnyOf(Real(0, 1, open_high=True), Nothing()))
+    automaton = readable(model)
+    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    least = (0.0 if isinstance(automaton, PFA) else FLOOR) if floor is None else float(floor)
+    readout = Readout.of(automaton)
+    if not ends:
+        readout = Readout(np.ascontiguousarray(readout.weights[:, :-1]))
+    result = np.empty(corpus.n_symbols)
+
+    def fill(batch: tuple[int, Corpus]) -> None:
+        first, run = batch
+        begin = int(corpus.offsets[first])
+        _fill(automaton, readout, run, least, result[begin : begin + run.n_symbols])
+
+    parts = list(batches(corpus, automaton.n_states))
+    with one_blas_thread(), ThreadPoolExecutor(thread_count(None)) as pool:
+        list(pool.map(fill, parts))
+    return result
+
+
+def _fill(
+    automaton: WFA, readout: Readout, run: Corpus, floor: float, likelihood: FloatArray
+) -> None:
+    """Write the likelihoods of one batch."""
+    if is_long(run, automaton.n_states):
+        sequence_likelihoods(
+            run.codes(0),
+            automaton.transitions,
+            automaton.initial,
+            readout.weights,
+            floor,
+            likelihood,
+        )
+        return
+    tree = PrefixTree.grow(run)
+    alpha, _ = tree.forward(automaton)
+    at_node = np.ones(tree.n_nodes)
+    children, starts = readout.children(tree)
+    for block, weights in readout.blocks(alpha):
+        node_likelihoods(weights, block, children, starts, tree.symbol, floor, at_node)
+    spread_nodes(tree.parent, tree.ends, run.offsets, at_node, likelihood)
+
+
+def mean_next_likelihood(
+    model: WFA | HMM,
+    X: Sequences,
+    *,
+    skip: int = 0,
+    ends: bool = False,
+    floor: float | None = None,
+) -> float:
+    """Return the mean likelihood of the next symbol, after the first ``skip`` of each sequence.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        What came.
+    skip : int
+        How many symbols of each sequence are read but not counted.
+    ends, floor
+        As in :func:`next_likelihoods`.
+    """
+    corpus = as_corpus(X, alphabet=readable(model).alphabet)
+    counted = positions_after(corpus, skip)
+    return float(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted].mean())
+
+
+def bits_per_symbol(
+    model: WFA | HMM,
+    X: Sequences,
+    *,
+    skip: int = 0,
+    ends: bool = False,
+    floor: float | None = None,
+) -> float:
+    """Return the mean of −log₂ of the likelihood of the next symbol; infinite if one was zero.
+
+    Parameters are those of :func:`mean_next_likelihood`.
+    """
+    corpus = as_corpus(X, alphabet=readable(model).alphabet)
+    counted = positions_after(corpus, skip)
+    with np.errstate(divide="ignore"):
+        logs = np.log2(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted])
+    return float(-logs.mean())
+
+
+def positions_after(corpus: Corpus, skip: int) -> BoolArray:
+    """Mark the symbols of a corpus that are not among the first ``skip`` of their sequence."""
+    check("skip", skip, Integer(0))
+    place = np.arange(corpus.n_symbols) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+    counted: BoolArray = place >= skip
+    if not counted.any():
+        raise InvalidData(
+            f"X must hold a sequence of more than {skip} symbols, those that are skipped; the "
+            f"longest has {int(corpus.lengths.max(initial=0))}. Lower skip."
+        )
+    return counted

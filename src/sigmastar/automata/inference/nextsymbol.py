@@ -1,0 +1,138 @@
+"""What comes next: the distribution over Σ ∪ {end} after a prefix, and the errors of its mode."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.scoring import FLOOR
+from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
+from sigmastar.automata.kernels.forward import forward_sequence
+from sigmastar.automata.kernels.readout import clip_rows, sequence_errors
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.rules import Integer, check
+from sigmastar.core.types import FloatArray, Symbol
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+
+__all__ = ["END", "next_distribution", "next_symbol_errors", "predict_next"]
+
+
+class _End:
+    """The end of a string, as a continuation of a prefix."""
+
+    _instance: _End | None = None
+
+    def __new__(cls) -> _End:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "END"
+
+    def __reduce__(self) -> tuple[type[_End], tuple[()]]:
+        return (_End, ())
+
+
+END: Final = _End()
+
+
+def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
+    """Return the probabilities of what follows each prefix, shape (len(X), n_symbols + 1).
+
+    Columns are the symbols of the model's alphabet, then the end of the string. Weights of a WFA
+    are clipped and renormalised as in conditional scoring. After a prefix that a PFA cannot
+    produce, all continuations are equally likely.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        The prefixes.
+    """
+    automaton = readable(model)
+    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    readout = Readout.of(automaton)
+    result = np.empty((len(corpus), automaton.n_symbols + 1))
+    for first, run in batches(corpus, automaton.n_states):
+        result[first : first + len(run)] = _last_vectors(automaton, run) @ readout.weights
+    clip_rows(result, 0.0 if isinstance(automaton, PFA) else FLOOR)
+    return result
+
+
+def predict_next(model: WFA | HMM, X: Sequences, k: int = 1) -> list[list[tuple[Symbol, float]]]:
+    """Return the k likeliest continuations of each prefix, with probabilities.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        Prefixes.
+    k : int
+        How many continuations; the end of the string counts as one, as ``END``.
+    """
+    check("k", k, Integer(1))
+    automaton = readable(model)
+    probabilities = next_distribution(automaton, X)
+    names: list[Symbol] = [*automaton.alphabet.symbols, END]
+    # A stable sort: among equals the earlier symbol comes first, the end last.
+    best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+    return [
+        [(names[column], float(row[column])) for column in columns]
+        for row, columns in zip(probabilities, best, strict=True)
+    ]
+
+
+def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
+    """Count the positions at which the likeliest continuation is not what follows.
+
+    Every position of every string counts, the end of the string included. Returns the number of
+    errors and of positions.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        Whole strings.
+    """
+    automaton = readable(model)
+    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    readout = Readout.of(automaton)
+    right = 0
+    for _, run in batches(corpus, automaton.n_states):
+        if is_long(run, automaton.n_states):
+            wrong = sequence_errors(
+                run.codes(0), automaton.transitions, automaton.initial, readout.weights
+            )
+            right += run.n_symbols + 1 - wrong
+            continue
+        tree = PrefixTree.grow(run)
+        alpha, _ = tree.forward(automaton)
+        guess = np.empty(tree.n_nodes, dtype=np.int64)
+        for start, weights in readout.blocks(alpha):
+            # Only the direction of a forward vector carries meaning: mend a negative total.
+            weights[weights.sum(axis=1) < 0] *= -1.0
+            guess[start : start + len(weights)] = weights.argmax(axis=1)
+        visits = tree.visits()
+        hit = guess[tree.parent[1:]] == tree.symbol[1:]
+        right += int(visits[1:][hit].sum())
+        right += int(tree.end_counts()[guess == automaton.n_symbols].sum())
+    positions = corpus.n_symbols + len(corpus)
+    return positions - right, positions
+
+
+def _last_vectors(automaton: WFA, run: Corpus) -> FloatArray:
+    """Return the forward vector at the end of each sequence, up to a positive factor."""
+    if is_long(run, automaton.n_states):
+        vector = automaton.initial.copy()
+        forward_sequence(run.codes(0), automaton.transitions, vector, 0)
+        return vector[None, :]
+    tree = PrefixTree.grow(run)
+    return tree.forward(automaton)[0][tree.ends]

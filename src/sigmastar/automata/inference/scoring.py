@@ -1,0 +1,165 @@
+"""Probabilities of strings and prefixes.
+
+For a PFA or an HMM these are the model's own. A general WFA may give negative or unnormalised
+values; ``scoring="conditional"`` then reads it as a predictor instead: at each prefix u the weights
+α(u)ᵀA_σ q of the next symbols and α(u)ᵀ final of the end (q = ``prefix_final``) are clipped from
+below (at ``floor``, and at the total of the negative weights spread evenly over all: it tells the
+size of the errors), renormalised over Σ ∪ {end}, and the score of a string is the product of what
+it met. That is a probability by construction, and equals the raw value where the WFA is stochastic.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
+from sigmastar.automata.kernels.forward import forward_sequence
+from sigmastar.automata.kernels.readout import conditional_sequence, log_conditionals
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.rules import Choice, Real, check
+from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+
+__all__ = [
+    "FLOOR",
+    "Scoring",
+    "conditional_scores",
+    "log_prefix_proba",
+    "log_proba",
+    "string_weights",
+]
+
+Scoring = Literal["auto", "raw", "conditional"]
+# Least conditional probability that clipping leaves to a symbol, before renormalising.
+FLOOR = 1e-6
+_LOG2 = float(np.log(2.0))
+_SCORING = Choice("auto", "raw", "conditional")
+
+
+def log_proba(
+    model: WFA | HMM, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
+) -> FloatArray:
+    """Return the natural logarithm of each string's probability.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        Whole strings.
+    scoring : {"auto", "raw", "conditional"}
+        "raw" takes log f(x) as it is, minus infinity where f(x) ≤ 0. "conditional" clips and
+        renormalises every next-symbol distribution. "auto" is raw for PFA and HMM, conditional
+        for other WFAs.
+    floor : float
+        Least probability of a symbol or the end in conditional scoring, before renormalising.
+    """
+    return _scores(model, X, scoring, floor, whole=True)
+
+
+def log_prefix_proba(
+    model: WFA | HMM, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
+) -> FloatArray:
+    """Return the natural logarithm of the probability that a string begins with each of X.
+
+    Parameters are those of :func:`log_proba`.
+    """
+    return _scores(model, X, scoring, floor, whole=False)
+
+
+def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
+    """Return f(x) itself for each string, negative or not (and zero where it underflows).
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        The model.
+    X : Corpus or list of sequences
+        The strings.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> coin = ss.PFA([1.0], [[[0.25]], [[0.25]]], [0.5], ss.Alphabet("ab"))
+    >>> string_weights(coin, ["", "a", "ab"]).tolist()
+    [0.5, 0.125, 0.03125]
+    """
+    automaton = readable(model)
+    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    weights = np.empty(len(corpus))
+    for first, run in batches(corpus, automaton.n_states):
+        values, exponents = _raw(automaton, run, automaton.final)
+        weights[first : first + len(run)] = np.ldexp(values, np.clip(exponents, -5000, 5000))
+    return weights
+
+
+def _scores(model: WFA | HMM, X: Sequences, scoring: str, floor: float, whole: bool) -> FloatArray:
+    check("scoring", scoring, _SCORING)
+    check("floor", floor, Real(0, 1, open_high=True))
+    automaton = readable(model)
+    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    scores = np.empty(len(corpus))
+    conditional = scoring == "conditional" or (scoring == "auto" and not isinstance(automaton, PFA))
+    functional = automaton.final if whole else automaton.prefix_final
+    if not whole and isinstance(automaton, PFA) and not conditional:
+        # Σ_y p(xy) is the mass that reaches some state after x: exact even if strings never end.
+        functional = np.ones(automaton.n_states)
+    for first, run in batches(corpus, automaton.n_states):
+        here = slice(first, first + len(run))
+        if conditional:
+            scores[here] = _conditional(automaton, run, floor, whole)
+        else:
+            values, exponents = _raw(automaton, run, functional)
+            with np.errstate(divide="ignore"):
+                scores[here] = np.log(np.maximum(values, 0.0)) + _LOG2 * exponents
+    return scores
+
+
+def _raw(automaton: WFA, run: Corpus, functional: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Return value and binary exponent of every sequence of one batch."""
+    if is_long(run, automaton.n_states):
+        vector = automaton.initial.copy()
+        exponent = forward_sequence(run.codes(0), automaton.transitions, vector, 0)
+        return np.array([vector @ functional]), np.array([exponent])
+    tree = PrefixTree.grow(run)
+    alpha, exponents = tree.forward(automaton)
+    return (alpha @ functional)[tree.ends], exponents[tree.ends]
+
+
+def _conditional(automaton: WFA, run: Corpus, floor: float, whole: bool) -> FloatArray:
+    """Return the clipped conditional log-score of every sequence of one batch."""
+    if is_long(run, automaton.n_states):
+        weights = Readout.of(automaton).weights
+        total = conditional_sequence(
+            run.codes(0), automaton.transitions, automaton.initial, weights, floor, whole
+        )
+        return np.array([total])
+    return conditional_scores(automaton, PrefixTree.grow(run), floor, whole)
+
+
+def conditional_scores(
+    automaton: WFA, tree: PrefixTree, floor: float = FLOOR, whole: bool = True
+) -> FloatArray:
+    """Return the clipped conditional log-score of every sequence of a tree.
+
+    Many automata can so be scored on one tree.
+    """
+    readout = Readout.of(automaton)
+    alpha, _ = tree.forward(automaton)
+    log_symbol = np.zeros(tree.n_nodes)  # log-probability of a node's symbol after its parent
+    log_end = np.empty(tree.n_nodes)
+    children, child_starts = readout.children(tree)
+    for block, weights in readout.blocks(alpha):
+        log_conditionals(
+            weights, block, children, child_starts, tree.symbol, floor, log_symbol, log_end
+        )
+    for level in range(1, len(tree.level_starts) - 1):
+        nodes = slice(tree.level_starts[level], tree.level_starts[level + 1])
+        log_symbol[nodes] += log_symbol[tree.parent[nodes]]
+    scores = log_symbol[tree.ends]
+    return scores + log_end[tree.ends] if whole else scores

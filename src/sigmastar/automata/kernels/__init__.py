@@ -1,0 +1,1 @@
+"""Compiled loops of the automata wing: arrays in, arrays out, no checks."""

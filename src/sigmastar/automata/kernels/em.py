@@ -1,0 +1,203 @@
+"""Expected counts of an automaton over one prefix tree: a forward and an adjoint pass.
+
+With w(v) the weight of the strings that end at node v and p(v) their probability, the adjoint
+G(v) = w(v)/p(v) · final + Σ_children A_σ G(child) is the gradient of the log-likelihood by α(v),
+and A_σ ∘ Σ α(parent) G(child)ᵀ are the expected counts of the arcs.
+
+Forward vectors are scaled to sum to one and the adjoint by the inverse, so that α(v)ᵀG(v) is just
+the weight that passes v: both stay in range for any length. Each run of nodes of one level and one
+symbol costs three matrix products. The adjoint of only two levels is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.automata.kernels.forward import FEW, advance
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.kernels.jit import kernel
+
+__all__ = ["adjoint_pass", "forward_pass", "tree_likelihood"]
+
+
+@kernel
+def forward_pass(
+    parent: SymbolArray,
+    symbol: SymbolArray,
+    group_starts: IndexArray,
+    initial: FloatArray,
+    transitions: FloatArray,
+    alpha: FloatArray,
+    scale: FloatArray,
+    rows: FloatArray,
+) -> None:
+    """Fill ``alpha`` with forward vectors that sum to one and ``scale`` with what they lost.
+
+    ``scale`` is relative to the parent; a node out of reach has a zero vector and scale one.
+    ``rows`` is work space for the widest run.
+    """
+    normalize(initial, 0, alpha, scale)
+    for g in range(len(group_starts) - 1):
+        first = group_starts[g]
+        stop = group_starts[g + 1]
+        operator = transitions[symbol[first]]
+        if stop - first < FEW:
+            for node in range(first, stop):
+                advance(alpha[parent[node]], operator, alpha[node])
+        else:
+            for node in range(first, stop):
+                copy_row(alpha, parent[node], rows, node - first)
+            np.dot(rows[: stop - first], operator, alpha[first:stop])
+        for node in range(first, stop):
+            normalize(alpha[node], node, alpha, scale)
+
+
+@kernel
+def normalize(vector: FloatArray, node: int, alpha: FloatArray, scale: FloatArray) -> None:
+    """Store a vector divided by its sum, and the sum."""
+    # Four running sums instead of one: a single one waits for itself at every step.
+    n = len(vector)
+    a = b = c = d = 0.0
+    j = 0
+    while j + 4 <= n:
+        a += vector[j]
+        b += vector[j + 1]
+        c += vector[j + 2]
+        d += vector[j + 3]
+        j += 4
+    while j < n:
+        a += vector[j]
+        j += 1
+    total = (a + b) + (c + d)
+    if not total > 0.0:
+        total = 1.0
+    inverse = 1.0 / total
+    for i in range(len(vector)):
+        alpha[node, i] = vector[i] * inverse
+    scale[node] = total
+
+
+@kernel
+def copy_row(source: FloatArray, i: int, target: FloatArray, j: int) -> None:
+    """Copy one row."""
+    for k in range(source.shape[1]):
+        target[j, k] = source[i, k]
+
+
+@kernel
+def adjoint_pass(
+    nodes: tuple[SymbolArray, SymbolArray, IndexArray, IndexArray],
+    end_weights: FloatArray,
+    transposed: FloatArray,
+    final: FloatArray,
+    alpha: FloatArray,
+    scale: FloatArray,
+    work: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+    counts: tuple[FloatArray, FloatArray, FloatArray],
+) -> tuple[float, float]:
+    """Add up arc, final and initial sums; return the log-likelihood and the impossible weight.
+
+    ``nodes`` is (parent, symbol, group_starts, level_starts); ``transposed`` holds A_σᵀ;
+    ``work`` are two row buffers of the widest run, two of the widest level and one n × n block.
+    ``counts`` receives Σ α Gᵀ by symbol, Σ w/p α and G(root), to be multiplied by the weights.
+    Weight of strings that the model cannot produce is left out and returned.
+    """
+    parent, symbol, group_starts, level_starts = nodes
+    rows, adjoint, lower, upper, block = work
+    arcs, finals, starts = counts
+    n = len(final)
+    likelihood = 0.0
+    impossible = 0.0
+    log_scale = np.empty(len(parent))
+    log_scale[0] = np.log(scale[0])
+    for node in range(1, len(parent)):
+        log_scale[node] = log_scale[parent[node]] + np.log(scale[node])
+    level = len(level_starts) - 2
+    width = level_starts[level + 1] - level_starts[level]
+    lower[:width] = 0.0
+    g = len(group_starts) - 2
+    while level >= 0:
+        base = level_starts[level]
+        above = 0
+        if level > 0:
+            above = level_starts[level - 1]
+            upper[: base - above] = 0.0
+        for node in range(base, level_starts[level + 1]):
+            weight = end_weights[node]
+            if weight > 0.0:
+                probability = 0.0
+                for i in range(n):
+                    probability += alpha[node, i] * final[i]
+                if probability > 0.0:
+                    likelihood += weight * (log_scale[node] + np.log(probability))
+                    ratio = weight / probability
+                    for i in range(n):
+                        lower[node - base, i] += ratio * final[i]
+                        finals[i] += ratio * alpha[node, i]
+                else:
+                    impossible += weight
+        if level == 0:
+            for i in range(n):
+                starts[i] += lower[0, i] / scale[0]
+            break
+        while g >= 0 and group_starts[g] >= base:
+            first = group_starts[g]
+            stop = group_starts[g + 1]
+            size = stop - first
+            code = symbol[first]
+            for node in range(first, stop):
+                inverse = 1.0 / scale[node]
+                for i in range(n):
+                    adjoint[node - first, i] = lower[node - base, i] * inverse
+                copy_row(alpha, parent[node], rows, node - first)
+            if size < FEW:
+                for row in range(size):
+                    for i in range(n):
+                        share = rows[row, i]
+                        if share != 0.0:
+                            for j in range(n):
+                                arcs[code, i, j] += share * adjoint[row, j]
+                for row in range(size):
+                    advance(adjoint[row], transposed[code], rows[row])
+            else:
+                np.dot(rows[:size].T, adjoint[:size], block)
+                for i in range(n):
+                    for j in range(n):
+                        arcs[code, i, j] += block[i, j]
+                np.dot(adjoint[:size], transposed[code], rows[:size])
+            for node in range(first, stop):
+                slot = parent[node] - above
+                for i in range(n):
+                    upper[slot, i] += rows[node - first, i]
+            g -= 1
+        lower, upper = upper, lower
+        level -= 1
+    return likelihood, impossible
+
+
+@kernel
+def tree_likelihood(
+    parent: SymbolArray,
+    end_weights: FloatArray,
+    final: FloatArray,
+    alpha: FloatArray,
+    scale: FloatArray,
+) -> tuple[float, float]:
+    """Return the log-likelihood after a forward pass, and the weight of impossible strings."""
+    likelihood = 0.0
+    impossible = 0.0
+    log_scale = np.empty(len(parent))
+    for node in range(len(parent)):
+        log_scale[node] = np.log(scale[node])
+        if node > 0:
+            log_scale[node] += log_scale[parent[node]]
+        weight = end_weights[node]
+        if weight > 0.0:
+            probability = 0.0
+            for i in range(len(final)):
+                probability += alpha[node, i] * final[i]
+            if probability > 0.0:
+                likelihood += weight * (log_scale[node] + np.log(probability))
+            else:
+                impossible += weight
+    return likelihood, impossible

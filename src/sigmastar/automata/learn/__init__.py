@@ -1,0 +1,1 @@
+"""Learners of automata, one file a method: pure functions that return ``Learned``."""

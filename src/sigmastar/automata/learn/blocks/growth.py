@@ -1,0 +1,175 @@
+"""Grow a model: train a small one, split its states, train again, for as long as it pays.
+
+A track follows one family from one seed. Its steps are written down as they happen (start, so many
+steps of Baum–Welch, split, prune), so that the same model can be made again without a clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.baum_welch import held_out_score
+from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.types import FloatArray
+
+__all__ = ["SIZES", "Track", "family_named", "replay_track"]
+
+SIZES = {"pfa": (12, 24, 48, 72), "hmm": (16, 32, 64, 96)}
+# Least gain of the training log-likelihood, per sequence and step: before and after growing ends.
+COARSE, FINE = 2e-3, 2e-5
+COARSE_STEPS = 60
+PATIENCE = 4  # steps without improvement on held-out data
+PRUNING = -0.5  # pseudo-count that lets rarely used parameters vanish
+
+
+def family_named(name: str, prior: float = 0.0) -> Family:
+    """Return the family of a name used in recipes."""
+    if name not in ("pfa", "hmm"):
+        raise InvalidParameter(f"family must be 'pfa' or 'hmm'; got {name!r}.")
+    return PFAFamily(prior) if name == "pfa" else HMMFamily(prior)
+
+
+@dataclass
+class Track:
+    """One growing model.
+
+    Attributes
+    ----------
+    name, seed
+        Family ("pfa" or "hmm") and seed of everything random.
+    steps
+        What was done: ``["start", n]``, ``["given", name]``, ``["em", count]``, ``["split", n]``,
+        ``["prune", count]``. An "em" after the last split is the final, patient one.
+    score
+        Best mean log-likelihood of held-out sequences so far, that of ``parameters``.
+    """
+
+    name: str
+    seed: int
+    parameters: Parameters = field(default_factory=dict)
+    steps: list[list[Any]] = field(default_factory=list)
+    score: float = -np.inf
+    seconds: float = 0.0
+    settled: bool = False  # nothing more to try
+    size_scores: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def n_states(self) -> int:
+        """How many states the model has now."""
+        return len(self.parameters["initial"]) if self.parameters else 0
+
+    def advance(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
+        """Take the next step: start, train and grow once, or prune; stop when told to."""
+        began = time.monotonic()
+        family = family_named(self.name)
+        if not self.parameters:
+            size = SIZES[self.name][0]
+            self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
+            self.steps.append(["start", size])
+            self._train(family, train, held_out, running, "em", COARSE)
+        elif not np.isfinite(self.score):  # parameters were given
+            self._train(family, train, held_out, running, "em", COARSE)
+        else:
+            larger = [size for size in SIZES[self.name] if size >= 1.3 * self.n_states]
+            if not (larger and self._grow(family, larger[0], train, held_out, running)):
+                self._train(family, train, held_out, running, "em", FINE)
+                pruning = family_named(self.name, PRUNING)
+                self._train(pruning, train, held_out, running, "prune", FINE)
+                self.settled = True
+        self.size_scores[self.n_states] = self.score
+        self.seconds += time.monotonic() - began
+
+    def _grow(
+        self,
+        family: Family,
+        size: int,
+        train: Forest,
+        held_out: Forest,
+        running: Callable[[], bool],
+    ) -> bool:
+        """Split states and train; go back to what there was if that does not pay."""
+        small = (self.parameters, self.score, len(self.steps))
+        self.parameters = split(family, self.parameters, size, train, self.seed)
+        self.steps.append(["split", size])
+        self.score = -np.inf
+        self._train(family, train, held_out, running, "em", COARSE)
+        if self.score > small[1]:
+            return True
+        self.parameters, self.score = small[0], small[1]
+        del self.steps[small[2] :]
+        return False
+
+    def _train(
+        self,
+        family: Family,
+        train: Forest,
+        held_out: Forest,
+        running: Callable[[], bool],
+        verb: str,
+        tolerance: float,
+    ) -> None:
+        """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
+        parameters = self.parameters
+        best, best_count = self.score, 0
+        history: list[float] = []
+        count = 0
+        while running():
+            counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
+            if counts.impossible:
+                break
+            history.append(counts.log_likelihood / train.weight)
+            parameters = family.maximize(counts, parameters)
+            count += 1
+            score = held_out_score(held_out, family, parameters, 1)
+            if score > best:
+                best, best_count, self.parameters = score, count, parameters
+            patience = PATIENCE if best_count else 4 * PATIENCE
+            slow = len(history) > 8 and history[-1] - history[-6] < 5 * tolerance
+            enough = slow or (tolerance == COARSE and count >= COARSE_STEPS)
+            if count - best_count > patience or (enough and verb == "em"):
+                break
+        self.score = best
+        if best_count:
+            self.steps.append([verb, best_count])
+
+
+def split(
+    family: Family, parameters: Parameters, size: int, train: Forest, seed: int
+) -> Parameters:
+    """Give the most used states copies until there are ``size`` states."""
+    counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
+    used: FloatArray = counts.transitions.sum(axis=(0, 2)) + counts.final
+    n = len(used)
+    extra = np.resize(np.argsort(-used, kind="stable"), size - n)
+    return family.split(parameters, np.concatenate([np.arange(n), extra]), _rng(seed, size))
+
+
+def replay_track(
+    name: str, seed: int, steps: list[list[Any]], train: Forest, given: dict[str, Parameters]
+) -> Parameters:
+    """Make a track's parameters again from its steps."""
+    parameters: Parameters = {}
+    for verb, value in steps:
+        if verb == "start":
+            parameters = family_named(name).random(_rng(seed, value), value, train.n_symbols)
+        elif verb == "given":
+            parameters = given[value]
+        elif verb == "split":
+            parameters = split(family_named(name), parameters, value, train, seed)
+        else:
+            family = family_named(name, PRUNING if verb == "prune" else 0.0)
+            for _ in range(value):
+                counts = train.expected_counts(*family.expand(parameters))
+                parameters = family.maximize(counts, parameters)
+    return parameters
+
+
+def _rng(seed: int, size: int) -> np.random.Generator:
+    return np.random.default_rng([seed, size])

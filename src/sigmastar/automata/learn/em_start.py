@@ -1,0 +1,125 @@
+"""Where Baum–Welch may start: any model becomes parameters of the wanted family.
+
+A PFA or HMM is taken as it is. A general WFA has no probabilities to start from, and its states are
+directions, not places: :func:`pfa_from_wfa` reads it as a predictor instead. Every prefix of the
+training data has a predicted future under the WFA; prefixes with similar futures are gathered into
+clusters, the clusters become states, and arcs are counted along the prefix tree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from sigmastar.automata.inference.readout import Readout
+from sigmastar.automata.inference.tree import PrefixTree
+from sigmastar.automata.kernels.readout import clip_rows
+from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.automata.learn.smoothing import spread_pfa
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.kernels.blas import one_blas_thread
+
+__all__ = ["pfa_from_wfa", "smoothed", "start_from"]
+
+_SAMPLE = 20_000  # prefixes that take part in clustering, the most visited ones
+
+
+def start_from(
+    model: WFA | HMM,
+    family: Family,
+    corpus: Corpus,
+    *,
+    n_states: int | None = None,
+    random_state: RandomState = None,
+) -> Parameters:
+    """Turn a model into parameters of a family.
+
+    Parameters
+    ----------
+    model : WFA, PFA or HMM
+        A PFA or HMM keeps its size; a general WFA is clustered into ``n_states``.
+    family : Family
+        Where the parameters go: a PFA family takes any model, an HMM family HMMs only.
+    corpus : Corpus
+        Training sequences (for the clustering of a WFA), coded as the model is.
+    """
+    if model.alphabet != corpus.alphabet:
+        raise InvalidParameter(
+            "init must have the alphabet of the training sequences; it has another. "
+            "Fit it on the same corpus, or pass alphabet=init.alphabet."
+        )
+    if isinstance(family, HMMFamily):
+        if not isinstance(model, HMM):
+            raise InvalidParameter(
+                f"init must be an HMM to start BaumWelchHMM; got a {type(model).__name__}. "
+                "Use BaumWelchPFA for automata."
+            )
+        return {name: getattr(model, name) for name in HMMFamily.names}
+    if isinstance(model, HMM):
+        model = model.to_pfa()
+    if not isinstance(model, PFA):
+        model = pfa_from_wfa(model, corpus, n_states or model.n_states, random_state=random_state)
+    return {name: getattr(model, name) for name in PFAFamily.names}
+
+
+def smoothed(model: PFA, amount: float) -> PFA:
+    """Mix every state's outcomes with uniform ones, so that nothing is impossible."""
+    outcomes = model.n_symbols + 1
+    return spread_pfa(model, amount, np.full(outcomes, 1.0 / outcomes))
+
+
+def pfa_from_wfa(
+    model: WFA,
+    corpus: Corpus,
+    n_states: int,
+    *,
+    smoothing: float = 0.02,
+    random_state: RandomState = None,
+) -> PFA:
+    """Cluster the predicted futures of all prefixes into states and count arcs between them.
+
+    Parameters
+    ----------
+    model : WFA
+        A predictor, negative weights or not.
+    corpus : Corpus
+        Sequences coded by the model's alphabet.
+    n_states : int
+        How many clusters.
+    smoothing : float
+        Share of uniform outcomes mixed into each state, so that Baum–Welch can find other arcs.
+    """
+    tree = PrefixTree.grow(corpus)
+    visits = tree.visits()
+    future = _futures(model, tree)
+    most = np.argsort(-visits, kind="stable")[:_SAMPLE]
+    n_clusters = min(n_states, len(np.unique(future[most].round(9), axis=0)))
+    seed = int(as_generator(random_state).integers(2**31))
+    means = KMeans(n_clusters, n_init=1, max_iter=50, random_state=seed)
+    with one_blas_thread():
+        means.fit(future[most], sample_weight=visits[most])
+        state = means.predict(future)
+    arcs = np.zeros((model.n_symbols, n_states, n_states))
+    np.add.at(arcs, (tree.symbol[1:], state[tree.parent[1:]], state[1:]), visits[1:])
+    stops = np.bincount(state, weights=tree.end_counts(), minlength=n_states)
+    start = np.zeros(n_states)
+    start[state[0]] = 1.0
+    return smoothed(PFA.normalized(start, arcs, stops, model.alphabet), smoothing)
+
+
+def _futures(model: WFA, tree: PrefixTree) -> FloatArray:
+    """Describe each prefix by the probabilities of its next symbol, and of the one after that."""
+    readout = Readout.of(model).weights
+    alpha, _ = tree.forward(model)
+    one = alpha @ readout
+    clip_rows(one, 0.0)
+    # Two symbols ahead, without telling which came first: keeps the description short.
+    two = alpha @ (model.transition_sum @ readout)
+    clip_rows(two, 0.0)
+    return np.sqrt(np.hstack([one, two]))  # Euclidean distance is then Hellinger's

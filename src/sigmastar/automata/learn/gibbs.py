@@ -1,0 +1,227 @@
+"""Bayesian learning of probabilistic automata by collapsed Gibbs sampling.
+
+In the manner of the winner of the PAutomaC competition (Shibata and Yoshinaka 2012): states of all
+points of all strings are drawn in turn with the parameters integrated out, several chains run side
+by side, and the automata of samples taken after a burn-in are averaged. An average of PFAs is one.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from scipy.special import gammaln
+
+from sigmastar.automata.algebra import mixture
+from sigmastar.automata.inference.expected_counts import thread_count
+from sigmastar.automata.kernels.gibbs import count_states, draw_states, sweep
+from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
+from sigmastar.automata.learn.blocks.em_family import PFAFamily
+from sigmastar.automata.learn.em_start import smoothed
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.core.progress import Stage, stage
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
+
+__all__ = ["GibbsSettings", "learn_gibbs", "potential_scale_reduction"]
+
+
+@dataclass(frozen=True)
+class GibbsSettings:
+    """How to sample.
+
+    Attributes
+    ----------
+    n_chains, n_sweeps, burn_in : int
+        Chains, sweeps of each, and sweeps before samples are kept.
+    n_samples : int
+        Samples kept of each chain, evenly spaced after the burn-in.
+    outcome_prior : float
+        Dirichlet parameter of the symbols and the end, in each state.
+    state_prior : float
+        Dirichlet parameter of the next state, for each state and symbol.
+    em_iter : int
+        Steps of Baum–Welch from a random start before a chain begins; 0: a random start.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    """
+
+    n_chains: int = 2
+    n_sweeps: int = 200
+    burn_in: int = 100
+    n_samples: int = 4
+    outcome_prior: float = 0.1
+    state_prior: float = 0.02
+    em_iter: int = 30
+    n_jobs: int | None = None
+
+
+def learn_gibbs(
+    corpus: Corpus,
+    n_states: int,
+    *,
+    settings: GibbsSettings = GibbsSettings(),  # noqa: B008  (frozen)
+    start: PFA | None = None,
+    random_state: RandomState = None,
+) -> Learned[PFA]:
+    """Average automata drawn from the posterior.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Training strings.
+    n_states : int
+        States of each sampled automaton; the average has this many times the samples kept.
+    settings : GibbsSettings
+        Chains, sweeps, priors.
+    start : PFA, optional
+        Automaton whose posterior the first states of every chain are drawn from.
+    random_state : int, Generator, …
+        Seeds the chains.
+    """
+    began = time.monotonic()
+    seeds = as_generator(random_state).spawn(settings.n_chains)
+    workers = min(thread_count(settings.n_jobs), settings.n_chains)
+    with stage("Gibbs sampling", settings.n_chains * settings.n_sweeps) as bar:
+        chains = [_Chain(corpus, n_states, settings, start, seed, bar) for seed in seeds]
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                list(pool.map(_Chain.run, chains))
+            except BaseException:
+                for chain in chains:  # Ctrl-C: leaving the pool waits for its threads
+                    chain.stopped = True
+                raise
+    samples = [model for chain in chains for model in chain.samples]
+    traces = [chain.trace for chain in chains]
+    kept = [trace[settings.burn_in :] for trace in traces]
+    info: dict[str, Any] = {
+        "log_joint": traces,
+        "r_hat": potential_scale_reduction(kept),
+        "n_samples": len(samples),
+        "seconds": time.monotonic() - began,
+    }
+    average = mixture(samples, np.full(len(samples), 1 / len(samples)))
+    return Learned(PFA(average.initial, average.transitions, average.final, corpus.alphabet), info)
+
+
+def potential_scale_reduction(traces: list[list[float]]) -> float:
+    """Return Gelman and Rubin's statistic over chains, each cut into halves; near 1 is good."""
+    length = min((len(trace) for trace in traces), default=0) // 2
+    if length < 2:
+        return float("nan")
+    halves = np.array(
+        [part for trace in traces for part in (trace[:length], trace[length : 2 * length])]
+    )
+    within = halves.var(axis=1, ddof=1).mean()
+    between = length * halves.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return 1.0
+    return float(np.sqrt(((length - 1) / length * within + between / length) / within))
+
+
+class _Chain:
+    """One Markov chain over state sequences."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        n_states: int,
+        settings: GibbsSettings,
+        start: PFA | None,
+        rng: np.random.Generator,
+        bar: Stage,
+    ) -> None:
+        self.corpus = corpus
+        self.settings = settings
+        self.rng = rng
+        self.bar = bar
+        self.samples: list[PFA] = []
+        self.trace: list[float] = []
+        self.stopped = False
+        begin = start if start is not None else _random_start(corpus, n_states, settings, rng)
+        n, k = begin.n_states, len(corpus.alphabet)
+        self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
+        draw_states(
+            corpus.symbols,
+            corpus.offsets,
+            begin.initial,
+            begin.transitions,
+            begin.final,
+            self.states,
+            rng,
+        )
+        self.counts = (
+            np.zeros(n),
+            np.zeros((n, k, n)),
+            np.zeros((k, n, n)),
+            np.zeros((k, n)),
+            np.zeros(n),
+            np.zeros(n),
+        )
+        count_states(corpus.symbols, corpus.offsets, self.states, self.counts)
+
+    def run(self) -> None:
+        """Sweep, and keep samples at even distances after the burn-in."""
+        settings = self.settings
+        keep = set(
+            np.linspace(settings.burn_in, settings.n_sweeps, settings.n_samples + 1)[1:].astype(int)
+        )
+        for number in range(1, settings.n_sweeps + 1):
+            if self.stopped:
+                return
+            sweep(
+                self.corpus.symbols,
+                self.corpus.offsets,
+                self.states,
+                self.counts,
+                settings.outcome_prior,
+                settings.state_prior,
+                self.rng,
+            )
+            self.trace.append(log_joint(self.counts, settings.outcome_prior, settings.state_prior))
+            if number in keep:
+                self.samples.append(self.model(self.corpus.alphabet))
+            self.bar.advance(1, f"log joint {self.trace[-1]:.6g}")
+
+    def model(self, alphabet: Alphabet) -> PFA:
+        """Return the automaton of expected parameters given the states drawn."""
+        a, b = self.settings.outcome_prior, self.settings.state_prior
+        starts, arcs, _, uses, ends, totals = self.counts
+        used = uses.T
+        outcome = (used + a) / (totals[:, None] + a * (used.shape[1] + 1))
+        following = (arcs + b) / (used[:, :, None] + b * len(totals))
+        transitions = (outcome[:, :, None] * following).transpose(1, 0, 2)
+        stop = (ends + a) / (totals + a * (used.shape[1] + 1))
+        return PFA.normalized(starts + b, transitions, stop, alphabet)
+
+
+def _random_start(
+    corpus: Corpus, n_states: int, settings: GibbsSettings, rng: np.random.Generator
+) -> PFA:
+    steps = BaumWelchSettings(max_iter=settings.em_iter, tol=0.0, n_jobs=1)
+    learned = learn_baum_welch(corpus, PFAFamily(), n_states, settings=steps, random_state=rng)
+    return smoothed(cast(PFA, learned.model), 1e-6)
+
+
+def log_joint(
+    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+    a: float,
+    b: float,
+) -> float:
+    """Return log P(strings, states) with the parameters integrated out."""
+    starts, arcs, _, uses, ends, totals = counts
+    n, k = len(totals), len(uses)
+    first = gammaln(starts + b).sum() - gammaln(starts.sum() + n * b)
+    first += gammaln(n * b) - n * gammaln(b)
+    outcomes = (
+        gammaln(uses + a).sum() + gammaln(ends + a).sum() - gammaln(totals + a * (k + 1)).sum()
+    )
+    outcomes += n * (gammaln(a * (k + 1)) - (k + 1) * gammaln(a))
+    following = gammaln(arcs + b).sum() - gammaln(uses + n * b).sum()
+    following += n * k * (gammaln(n * b) - n * gammaln(b))
+    return float(first + outcomes + following)

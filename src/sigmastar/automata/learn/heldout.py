@@ -1,0 +1,53 @@
+"""Choice by held-out likelihood: split the sequences, learn on one part, score on the other.
+
+Selection never sees anything but the training corpus: a part of it is held out, candidates learned
+from the rest are scored on it (clipped conditional scores, which are finite for every candidate),
+and the winner's settings are learned anew from everything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.automata.inference.readout import readable
+from sigmastar.automata.inference.scoring import conditional_scores
+from sigmastar.automata.inference.tree import PrefixTree, batches
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidData
+from sigmastar.corpus.corpus import Corpus
+
+__all__ = ["HeldOut", "hold_out"]
+
+_MOST_SYMBOLS = 500_000  # more held-out symbols than this sharpen no choice
+
+
+class HeldOut:
+    """Sequences kept for scoring, as prefix trees that all candidates share."""
+
+    def __init__(self, corpus: Corpus, most_states: int) -> None:
+        self.n_sequences = len(corpus)
+        self._trees = [PrefixTree.grow(run) for _, run in batches(corpus, most_states)]
+
+    def score(self, model: WFA | HMM) -> float:
+        """Return the mean log-score of a held-out sequence."""
+        automaton = readable(model)
+        total = sum(float(conditional_scores(automaton, tree).sum()) for tree in self._trees)
+        mean = total / self.n_sequences
+        return mean if np.isfinite(mean) else -np.inf
+
+
+def hold_out(
+    corpus: Corpus, fraction: float, rng: np.random.Generator, most_states: int
+) -> tuple[HeldOut, Corpus]:
+    """Draw a part of the sequences to score on; return it and the rest, to learn from."""
+    if len(corpus) < 2:
+        raise InvalidData(
+            f"choosing by held-out likelihood needs at least 2 sequences; got {len(corpus)}. "
+            "Give a number of states instead, or cut the data into more sequences."
+        )
+    fraction = min(fraction, _MOST_SYMBOLS / max(corpus.n_symbols, 1))
+    order = rng.permutation(len(corpus))
+    size = min(max(round(fraction * len(corpus)), 1), len(corpus) - 1)
+    held, rest = np.sort(order[:size]), np.sort(order[size:])
+    return HeldOut(corpus.take(held), most_states), corpus.take(rest)

@@ -1,0 +1,1 @@
+"""The models: weighted automata, probabilistic automata, hidden Markov models."""

@@ -1,0 +1,227 @@
+"""Weighted automata: f(x) = initialᵀ A_{x1} … A_{xt} final.
+
+Weights may be negative: a learned automaton need not be a probability distribution. A
+:class:`~sigmastar.automata.models.pfa.PFA` is the special case that is one by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.models.stored import StoredModel
+
+__all__ = ["WFA", "frozen_array", "reachable_states", "useful_states"]
+
+
+def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Copy to a contiguous read-only float64 array of the given shape (-1: any), all finite."""
+    try:
+        array = np.array(values, dtype=np.float64, order="C", copy=True)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
+    fits = array.ndim == len(shape) and all(
+        want in (-1, have) for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = " by ".join("any" if size < 0 else str(size) for size in shape)
+        raise InvalidModel(f"{name} must have shape {wanted}; got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WFA(StoredModel):
+    """A weighted finite automaton.
+
+    Parameters
+    ----------
+    initial : array (n_states,)
+        Initial weights.
+    transitions : array (n_symbols, n_states, n_states)
+        One operator for each symbol; rows are where an arc leaves, columns where it arrives.
+    final : array (n_states,)
+        Final weights.
+    alphabet : Alphabet
+        The symbols, in the order of the operators.
+
+    Examples
+    --------
+    >>> geometric = WFA([1.0], [[[0.5]]], [0.5], Alphabet("a"))
+    >>> geometric.n_states, geometric.spectral_radius, geometric.total_mass()
+    (1, 0.5, 1.0)
+    """
+
+    initial: FloatArray
+    transitions: FloatArray
+    final: FloatArray
+    alphabet: Alphabet
+
+    kind: ClassVar[str] = "WFA"
+
+    def __post_init__(self) -> None:
+        initial = frozen_array("initial", self.initial, (-1,))
+        n_states = len(initial)
+        if n_states == 0:
+            raise InvalidModel("a model needs at least one state; got none.")
+        if not isinstance(self.alphabet, Alphabet):
+            raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
+        shape = (len(self.alphabet), n_states, n_states)
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(
+            self, "transitions", frozen_array("transitions", self.transitions, shape)
+        )
+        object.__setattr__(self, "final", frozen_array("final", self.final, (n_states,)))
+
+    @property
+    def n_states(self) -> int:
+        """How many states the automaton has."""
+        return len(self.initial)
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols the alphabet has."""
+        return len(self.alphabet)
+
+    @cached_property
+    def transition_sum(self) -> FloatArray:
+        """A = Σ_σ A_σ, the operator of reading one symbol, whichever it is."""
+        total: FloatArray = self.transitions.sum(axis=0)
+        total.setflags(write=False)
+        return total
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """The largest modulus of an eigenvalue of A; the mass is finite when it is below 1."""
+        return float(np.abs(np.linalg.eigvals(self.transition_sum)).max())
+
+    @cached_property
+    def prefix_final(self) -> FloatArray:
+        """Final weights of the prefix function: the solution q of (I − A) q = final.
+
+        Where the spectral radius is below 1 this is the sum of A^k final over all k. Where it is
+        not, the sum diverges but the solution is still the functional that prefix and substring
+        statistics estimate, so conditional scores can go on using it.
+        """
+        difference = np.eye(self.n_states) - self.transition_sum
+        try:
+            solution = np.asarray(np.linalg.solve(difference, self.final), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            solution = np.asarray(np.linalg.lstsq(difference, self.final)[0], dtype=np.float64)
+        solution.setflags(write=False)
+        return solution
+
+    def total_mass(self) -> float:
+        """Return Σ_x f(x), exactly; ``inf`` if the spectral radius is 1 or more.
+
+        Only states that lie on a path from an initial to a final weight take part.
+        """
+        useful = useful_states(self)
+        if not useful.any():
+            return 0.0
+        total = self.transition_sum[np.ix_(useful, useful)]
+        if float(np.abs(np.linalg.eigvals(total)).max()) >= 1.0:
+            return float("inf")
+        mass = np.linalg.solve(np.eye(len(total)) - total, self.final[useful])
+        return float(self.initial[useful] @ mass)
+
+    def allclose(self, other: WFA, *, rtol: float = 1e-9, atol: float = 1e-12) -> bool:
+        """Tell whether two automata have the same alphabet and nearly the same weights."""
+        return (
+            self.alphabet == other.alphabet
+            and self.n_states == other.n_states
+            and all(
+                np.allclose(getattr(self, name), getattr(other, name), rtol=rtol, atol=atol)
+                for name in ("initial", "transitions", "final")
+            )
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WFA):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self.alphabet == other.alphabet
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("initial", "transitions", "final")
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_states={self.n_states}, n_symbols={self.n_symbols})"
+
+    def facts(self) -> dict[str, Any]:
+        """Return size, symbols, arcs, spectral radius and mass."""
+        return {
+            "states": self.n_states,
+            "symbols": self.n_symbols,
+            "alphabet": self.alphabet.shown(),
+            "arcs": int((self.transitions != 0).sum()),
+            "negative_weights": int((self.transitions < 0).sum()),
+            "spectral_radius": self.spectral_radius,
+            "total_mass": self.total_mass(),
+        }
+
+    def picture(self) -> FloatArray:
+        """Return the operator of reading any symbol."""
+        return self.transition_sum
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of this model."""
+        return Stored(
+            self.kind,
+            {"initial": self.initial, "transitions": self.transitions, "final": self.final},
+            {"alphabet": alphabet_to_json(self.alphabet)},
+        )
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Rebuild from named arrays and metadata."""
+        return cls(
+            stored.array("initial"),
+            stored.array("transitions"),
+            stored.array("final"),
+            alphabet_from_json(stored.meta.get("alphabet")),
+        )
+
+    def to_openfst(self) -> Any:
+        """Return a ``pynini.Fst`` over the log semiring; negative weights are refused."""
+        from sigmastar.automata.formats.openfst import to_openfst
+
+        return to_openfst(self)
+
+
+def useful_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the states on some path from a non-zero initial to a non-zero final weight."""
+    arcs = (model.transitions != 0).any(axis=0)
+    return _reachable(model.initial != 0, arcs) & _reachable(model.final != 0, arcs.T)
+
+
+def reachable_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the states on some path from a non-zero initial weight."""
+    return _reachable(model.initial != 0, (model.transitions != 0).any(axis=0))
+
+
+def _reachable(
+    seeds: np.ndarray[Any, np.dtype[np.bool_]], arcs: np.ndarray[Any, np.dtype[np.bool_]]
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    seen = seeds.copy()
+    frontier = np.flatnonzero(seeds)
+    while len(frontier):
+        following = arcs[frontier].any(axis=0) & ~seen
+        seen |= following
+        frontier = np.flatnonzero(following)
+    return seen

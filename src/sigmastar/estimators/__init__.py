@@ -1,1 +1,0 @@
-"""scikit-learn estimators: thin classes that validate, learn and keep the result."""

@@ -1,1 +1,0 @@
-"""Learners: pure functions from moments or corpora to models."""

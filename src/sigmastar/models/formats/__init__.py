@@ -1,1 +1,0 @@
-"""Model files of other programs: PAutomaC, Treba, AT&T/OpenFst text."""
