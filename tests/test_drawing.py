@@ -11,9 +11,9 @@ from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.drawing.canvas import ACCENT, NEGATIVE
 from sigmastar.drawing.charts import bars, lines, stems, strips
 from sigmastar.drawing.heatmap import heatmap
-from sigmastar.report.build import build_report
-from sigmastar.report.sensors import _test as sensor_test
-from sigmastar.report.transducers import pair_cards
+from sigmastar.show.report.build import build_report
+from sigmastar.show.report.sensors import _test as sensor_test
+from sigmastar.show.report.transducers import pair_cards
 
 
 def test_a_strip_has_one_rectangle_for_each_run() -> None:

@@ -15,8 +15,8 @@ import safetensors.numpy
 import sigmastar as ss
 from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.models.persist import Stored, write_stored
-from sigmastar.report.build import build_report
-from sigmastar.report.taggers import _transducer_cards
+from sigmastar.show.report.build import build_report
+from sigmastar.show.report.taggers import _transducer_cards
 
 HALF = ss.PFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a"))
 

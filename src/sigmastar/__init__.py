@@ -72,14 +72,15 @@ _EXPORTS = {
     "JointHMMTransducer": "sigmastar.transducers.estimators.conditional",
     "KHMMTransducer": "sigmastar.transducers.estimators.conditional",
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
-    "write_report": "sigmastar.report.build",
+    "write_report": "sigmastar.show.report.build",
 }
-_SUBPACKAGES = ("datasets", "metrics", "plots")
+_SUBPACKAGES = ("datasets", "metrics")
 _ALIASES = {
     "algebra": "sigmastar.automata.algebra",
     "errors": "sigmastar.core.errors",
     "inference": "sigmastar.automata.inference",
     "moments": "sigmastar.automata.moments",
+    "plots": "sigmastar.show.plots",
 }
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
@@ -87,7 +88,6 @@ __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 if TYPE_CHECKING:
     from sigmastar import datasets as datasets
     from sigmastar import metrics as metrics
-    from sigmastar import plots as plots
     from sigmastar.automata import algebra as algebra
     from sigmastar.automata import inference as inference
     from sigmastar.automata import moments as moments
@@ -129,7 +129,6 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load
     from sigmastar.ngrams.estimator import KneserNey as KneserNey
-    from sigmastar.report.build import write_report as write_report
     from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger
     from sigmastar.sensors.estimators.baselines import GibbsSequenceTagger as GibbsSequenceTagger
     from sigmastar.sensors.estimators.em import EMSequenceTagger as EMSequenceTagger
@@ -140,6 +139,8 @@ if TYPE_CHECKING:
     from sigmastar.sensors.inference.stream import TagStream as TagStream
     from sigmastar.sensors.inference.tag import tag_frames as tag_frames
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger
+    from sigmastar.show import plots as plots
+    from sigmastar.show.report.build import write_report as write_report
     from sigmastar.tagging.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.brill import learn_rules as learn_rules
     from sigmastar.tagging.counts import Lexicon as Lexicon

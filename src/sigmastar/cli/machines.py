@@ -44,7 +44,7 @@ def show(
     """
     from sigmastar.automata.formats.files import read_model
     from sigmastar.core.progress import stage
-    from sigmastar.views.summary import summarize
+    from sigmastar.show.views.summary import summarize
 
     machine = read_model(model)
     with stage(f"Looking at {model.name}"):

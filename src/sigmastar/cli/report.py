@@ -12,7 +12,7 @@ from sigmastar.cli.common import ColumnOption, ModelArgument, choice, html_outpu
 from sigmastar.cli.output import JsonOption, emit_json, wrote
 
 if TYPE_CHECKING:
-    from sigmastar.views.subject import Subject
+    from sigmastar.show.views.subject import Subject
 
 __all__ = ["report"]
 
@@ -66,7 +66,7 @@ def report(
     sigmastar report logs.sigma --data test.txt -o logs.html
     sigmastar report en.sigma --data en_ewt-test.conllu --column xpos
     """
-    from sigmastar.report.build import write_report
+    from sigmastar.show.report.build import write_report
 
     target = output or Path(f"{model.stem}.html")
     subject = _subject(model)
@@ -81,7 +81,7 @@ def report(
 def _subject(path: Path) -> Subject:
     """Load whatever the file holds, with its history if it is one of ours."""
     from sigmastar.automata.formats.files import read_model
-    from sigmastar.views.subject import Subject, subject_of
+    from sigmastar.show.views.subject import Subject, subject_of
 
     if path.suffix == ".sigma":
         return subject_of(path)

@@ -13,15 +13,15 @@ from sigmastar.bench.demo.sensors import SensorsDemo
 from sigmastar.bench.demo.text import TextDemo
 from sigmastar.drawing.charts import bars, lines, stems
 from sigmastar.drawing.markup import join
-from sigmastar.report.automata import graph_card
-from sigmastar.report.labels import confusion_cards, percent
-from sigmastar.report.page import Section, card, page, table, write_page
-from sigmastar.report.sensors import stream_card
-from sigmastar.report.taggers import tagged_sentence
-from sigmastar.report.transducers import pair_cards
 from sigmastar.sensors.inference.tag import tag_frames
-from sigmastar.views.spectrum import hankel_singular_values
-from sigmastar.views.states import state_graph
+from sigmastar.show.report.automata import graph_card
+from sigmastar.show.report.labels import confusion_cards, percent
+from sigmastar.show.report.page import Section, card, page, table, write_page
+from sigmastar.show.report.sensors import stream_card
+from sigmastar.show.report.taggers import tagged_sentence
+from sigmastar.show.report.transducers import pair_cards
+from sigmastar.show.views.spectrum import hankel_singular_values
+from sigmastar.show.views.states import state_graph
 
 __all__ = ["write_demo_report"]
 

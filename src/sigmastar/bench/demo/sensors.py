@@ -23,7 +23,7 @@ from sigmastar.sensors.estimators.baselines import FramewiseTagger
 from sigmastar.sensors.estimators.em import EMSequenceTagger
 from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
 from sigmastar.sensors.features.centroids import CentroidFeatures
-from sigmastar.views.confusion import Confusion, confusion
+from sigmastar.show.views.confusion import Confusion, confusion
 
 __all__ = ["SensorsDemo", "SensorsRow", "demo_sensors"]
 

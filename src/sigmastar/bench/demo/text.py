@@ -21,10 +21,10 @@ from sigmastar.bench.demo.common import Savable, both_parts, timed
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_english
+from sigmastar.show.views.confusion import Confusion, confusion
 from sigmastar.tagging.evaluation import evaluate_tagger
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
-from sigmastar.views.confusion import Confusion, confusion
 
 __all__ = ["TaggedExample", "TextDemo", "TextRow", "demo_text"]
 

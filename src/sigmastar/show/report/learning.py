@@ -9,8 +9,8 @@ from typing import Any
 from sigmastar.drawing.charts import lines, stems
 from sigmastar.drawing.markup import Markup
 from sigmastar.models.stored import fact_text
-from sigmastar.report.page import card, table
-from sigmastar.views.history import learning_curves, recorded_singular_values
+from sigmastar.show.report.page import card, table
+from sigmastar.show.views.history import learning_curves, recorded_singular_values
 
 __all__ = ["learning_cards"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.plots.axes import fresh_axes
+from sigmastar.show.plots.axes import fresh_axes
 
 __all__ = ["stream"]
 

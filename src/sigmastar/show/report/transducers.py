@@ -16,15 +16,15 @@ from sigmastar.metrics import (
     normalized_edit_distance,
     word_accuracy,
 )
-from sigmastar.report.labels import confusion_cards, first_states, percent
-from sigmastar.report.learning import learning_cards
-from sigmastar.report.page import Section, card, scrolling, table
+from sigmastar.show.report.labels import confusion_cards, first_states, percent
+from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.page import Section, card, scrolling, table
+from sigmastar.show.views.confusion import confusion
+from sigmastar.show.views.summary import shown_string
 from sigmastar.transducers import inference as inference
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.transliteration.model import TransliterationModel
-from sigmastar.views.confusion import confusion
-from sigmastar.views.summary import shown_string
 
 __all__ = ["pair_cards", "transducer_sections", "transliterator_sections"]
 

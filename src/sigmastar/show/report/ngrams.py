@@ -12,9 +12,9 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.ngrams.model import NgramModel
-from sigmastar.report.learning import learning_cards
-from sigmastar.report.page import Section, card, table
-from sigmastar.views.summary import shown_string
+from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.page import Section, card, table
+from sigmastar.show.views.summary import shown_string
 
 __all__ = ["ngram_sections"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sigmastar.drawing.graph import node_places
-from sigmastar.plots.axes import ACCENT, NEGATIVE, fresh_axes
-from sigmastar.views import states
-from sigmastar.views.subject import automaton_of
+from sigmastar.show.plots.axes import ACCENT, NEGATIVE, fresh_axes
+from sigmastar.show.views import states
+from sigmastar.show.views.subject import automaton_of
 
 __all__ = ["state_graph"]
 

@@ -13,16 +13,16 @@ from sigmastar.drawing.charts import bars
 from sigmastar.drawing.graph import Arc, draw_graph
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element, join
-from sigmastar.report.labels import confusion_cards, percent
-from sigmastar.report.learning import learning_cards
-from sigmastar.report.page import Section, card, scrolling, table
+from sigmastar.show.report.labels import confusion_cards, percent
+from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.page import Section, card, scrolling, table
+from sigmastar.show.views.confusion import confusion
 from sigmastar.tagging.evaluation import evaluate_tagger
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
 from sigmastar.tagging.model import SCORE_UNIT, TagModel
-from sigmastar.views.confusion import confusion
 
 __all__ = ["tagged_sentence", "tagger_sections"]
 

@@ -11,11 +11,11 @@ from sigmastar.automata.inference import next_distribution
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import Symbol
-from sigmastar.plots.axes import ACCENT, fresh_axes
-from sigmastar.views.history import learning_curves, recorded_singular_values
-from sigmastar.views.spectrum import hankel_singular_values
-from sigmastar.views.subject import automaton_of, subject_of
-from sigmastar.views.summary import shown_string
+from sigmastar.show.plots.axes import ACCENT, fresh_axes
+from sigmastar.show.views.history import learning_curves, recorded_singular_values
+from sigmastar.show.views.spectrum import hankel_singular_values
+from sigmastar.show.views.subject import automaton_of, subject_of
+from sigmastar.show.views.summary import shown_string
 
 __all__ = ["learning_curve", "next_symbols", "singular_values"]
 

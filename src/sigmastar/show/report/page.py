@@ -136,7 +136,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _resource(name: str) -> str:
-    return files("sigmastar.report").joinpath(name).read_text(encoding="utf-8")
+    return files("sigmastar.show.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _is_long(value: object) -> bool:

@@ -18,11 +18,11 @@ from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
-from sigmastar.report.learning import learning_cards
-from sigmastar.report.page import Section, card, scrolling, table
-from sigmastar.views.spectrum import hankel_singular_values
-from sigmastar.views.states import StateGraph, state_graph
-from sigmastar.views.summary import ends_soon, shown_string, summarize
+from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.page import Section, card, scrolling, table
+from sigmastar.show.views.spectrum import hankel_singular_values
+from sigmastar.show.views.states import StateGraph, state_graph
+from sigmastar.show.views.summary import ends_soon, shown_string, summarize
 
 __all__ = ["automaton_facts", "automaton_sections", "graph_card"]
 

@@ -3,10 +3,10 @@
 Every function draws into the axes given, or into new ones, and returns them.
 """
 
-from sigmastar.plots.curves import learning_curve, next_symbols, singular_values
-from sigmastar.plots.graphs import state_graph
-from sigmastar.plots.matrices import confusion_matrix, transitions
-from sigmastar.plots.streams import stream
+from sigmastar.show.plots.curves import learning_curve, next_symbols, singular_values
+from sigmastar.show.plots.graphs import state_graph
+from sigmastar.show.plots.matrices import confusion_matrix, transitions
+from sigmastar.show.plots.streams import stream
 
 __all__ = [
     "confusion_matrix",

@@ -8,8 +8,8 @@ from sigmastar.drawing.canvas import NEGATIVE
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup
-from sigmastar.report.page import card, scrolling, table
-from sigmastar.views.confusion import Confusion
+from sigmastar.show.report.page import card, scrolling, table
+from sigmastar.show.views.confusion import Confusion
 
 __all__ = ["confusion_cards", "first_states", "percent"]
 

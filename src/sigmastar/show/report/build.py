@@ -19,19 +19,19 @@ from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.ngrams.model import NgramModel
-from sigmastar.report.automata import automaton_facts, automaton_sections
-from sigmastar.report.ngrams import ngram_sections
-from sigmastar.report.page import Section, page, write_page
-from sigmastar.report.sensors import sensor_sections
-from sigmastar.report.taggers import tagger_sections
-from sigmastar.report.transducers import transducer_sections, transliterator_sections
 from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.show.report.automata import automaton_facts, automaton_sections
+from sigmastar.show.report.ngrams import ngram_sections
+from sigmastar.show.report.page import Section, page, write_page
+from sigmastar.show.report.sensors import sensor_sections
+from sigmastar.show.report.taggers import tagger_sections
+from sigmastar.show.report.transducers import transducer_sections, transliterator_sections
+from sigmastar.show.views.subject import subject_of
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.transliteration.model import TransliterationModel
-from sigmastar.views.subject import subject_of
 
 __all__ = ["build_report", "model_sections", "write_report"]
 

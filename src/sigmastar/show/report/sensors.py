@@ -11,12 +11,12 @@ from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.drawing.charts import lines, strips
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.report.labels import confusion_cards, first_states, percent
-from sigmastar.report.learning import learning_cards
-from sigmastar.report.page import Section, card, table
 from sigmastar.sensors.inference.tag import tag_frames
 from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.views.confusion import confusion
+from sigmastar.show.report.labels import confusion_cards, first_states, percent
+from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.page import Section, card, table
+from sigmastar.show.views.confusion import confusion
 
 __all__ = ["sensor_sections", "stream_card"]
 

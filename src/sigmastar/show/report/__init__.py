@@ -1,5 +1,5 @@
 """Pages about models: one HTML file that needs nothing else."""
 
-from sigmastar.report.build import build_report, write_report
+from sigmastar.show.report.build import build_report, write_report
 
 __all__ = ["build_report", "write_report"]
