@@ -22,8 +22,8 @@ import numpy as np
 import sigmastar as ss
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.datasets import load_pautomac
-from sigmastar.kernels.blas import one_blas_thread
 
 
 def best_of(function, repeats: int) -> float:

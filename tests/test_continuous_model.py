@@ -247,7 +247,7 @@ def test_sharpening_raises_to_a_power():
 
 
 def test_a_hostile_feature_map_is_refused(tmp_path):
-    from sigmastar.models.persist import write_stored
+    from sigmastar.core.model_files import write_stored
 
     stored = random_tagger(22).with_features(feature_map()).to_stored()
     stored.meta["features"]["stages"][0]["kind"] = "pickle"

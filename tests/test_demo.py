@@ -10,10 +10,10 @@ import sigmastar as ss
 import sigmastar.bench.demo as stories
 from sigmastar.bench.demo.ahead import compiling_ahead, is_compiled
 from sigmastar.cli.main import app
+from sigmastar.core.jit import kernel
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits
-from sigmastar.kernels.jit import kernel
 
 
 @pytest.fixture(scope="module")

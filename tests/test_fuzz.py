@@ -158,7 +158,7 @@ def test_hostile_insertions(folder, valid, name, where, piece):
 
 def _stored(path, **changes):
     """Write a file whose arrays match their checksum but whose record was tampered with."""
-    from sigmastar.models.persist import Stored, write_stored
+    from sigmastar.core.model_files import Stored, write_stored
 
     stored = random_pfa(0).to_stored()
     fields = {"kind": stored.kind, "arrays": dict(stored.arrays), "meta": dict(stored.meta)}

@@ -13,8 +13,8 @@ import safetensors
 import safetensors.numpy
 
 import sigmastar as ss
-from sigmastar.corpus.frame_files import FrameTable
-from sigmastar.models.persist import Stored, write_stored
+from sigmastar.core.model_files import Stored, write_stored
+from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.show.report.build import build_report
 from sigmastar.show.report.taggers import _transducer_cards
 

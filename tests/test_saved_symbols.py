@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidParameter
-from sigmastar.models.persist import alphabet_from_json, alphabet_to_json, atomic_write
+from sigmastar.core.model_files import alphabet_from_json, alphabet_to_json, atomic_write
 
 PLAIN = st.one_of(
     st.text(max_size=3), st.binary(max_size=3), st.integers(), st.none(), st.floats(allow_nan=False)

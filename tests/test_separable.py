@@ -11,8 +11,8 @@ from oracles import all_strings
 from oracles_moments import residual_pfa, some_strings
 from sigmastar.automata.inference import string_weights
 from sigmastar.automata.learn.blocks.separable import extreme_rows, rounded
-from sigmastar.automata.learn.blocks.simplex import fit_mixtures, project_to_simplex
 from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE, learn_separable
+from sigmastar.core.linalg.simplex import fit_mixtures, project_to_simplex
 
 STRINGS = all_strings("ab", 6)
 

@@ -6,10 +6,10 @@ import pytest
 import sigmastar as ss
 from oracles import all_strings, random_pfa
 from sigmastar.automata.inference import string_weights
-from sigmastar.automata.learn.blocks.svd import truncated_svd
 from sigmastar.automata.learn.heldout import HeldOut
 from sigmastar.automata.learn.spectral import learn_spectral, spectral_factors, spectral_path
 from sigmastar.automata.moments import hankel
+from sigmastar.core.linalg.svd import truncated_svd
 
 STRINGS = all_strings("ab", 6)
 TRUTH = random_pfa(2, n_states=3, symbols="ab")

@@ -15,7 +15,7 @@ from sigmastar.core.errors import (
     InvalidParameter,
     ParseError,
 )
-from sigmastar.models.persist import Stored, read_stored, write_stored
+from sigmastar.core.model_files import Stored, read_stored, write_stored
 from sigmastar.tagging import text, vocabulary
 from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.fst_tagger import FSTTagger

@@ -148,7 +148,7 @@ def test_a_saved_transliterator_says_the_same(tmp_path, method):
 
 
 def test_a_file_without_its_search_model_is_refused(tmp_path):
-    from sigmastar.models.persist import Stored, write_stored
+    from sigmastar.core.model_files import Stored, write_stored
 
     model = ss.Transliterator("joint-ngram").fit(TRAIN[:50]).model_.to_stored()
     kept = {k: v for k, v in model.arrays.items() if not k.startswith("ngram:")}
@@ -234,7 +234,7 @@ def test_pairs_of_which_none_can_be_aligned_are_refused():
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["unit_keys", "unit_weights", "spectral:operators"])
 def test_parts_that_do_not_fit_each_other_are_refused(tmp_path, name):
-    from sigmastar.models.persist import Stored, write_stored
+    from sigmastar.core.model_files import Stored, write_stored
 
     model = ss.Transliterator(n_folds=2, scorers=("spectral",)).fit(TRAIN[:60]).model_.to_stored()
     changed = model.arrays | {name: model.arrays[name][:-1] if "key" not in name else

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from sigmastar.core.errors import FileFormatError, SigmastarError
-from sigmastar.models.persist import read_stored
+from sigmastar.core.model_files import read_stored
 
 __all__ = ["KINDS", "load"]
 

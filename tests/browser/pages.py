@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.corpus.frame_files import FrameTable
+from sigmastar.corpus.readers.frames import FrameTable
 
 HOSTILE = "<script>document.title='taken'</script>"
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from sigmastar.bench import tables
 from sigmastar.bench.figures import require_matplotlib
+from sigmastar.core.model_files import atomic_open
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import atomic_open
 from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
 from sigmastar.transducers.learn.recover import recover_parameters
 from sigmastar.transducers.learn.spectral import learn_transducer

@@ -133,7 +133,7 @@ def export(
 def _write_model(machine: Any, target: Path, to: str | None) -> None:
     from sigmastar.automata.formats.files import write_model
     from sigmastar.core.errors import InvalidModel
-    from sigmastar.models.persist import atomic_write
+    from sigmastar.core.model_files import atomic_write
 
     if to != "openfst" and not (to is None and target.suffix == ".fst"):
         write_model(machine, target, to)

@@ -97,8 +97,8 @@ def _read(
     length: int | None,
 ) -> Any:
     """Read test data as the kind of model takes it."""
-    from sigmastar.corpus.frame_files import read_frames
     from sigmastar.corpus.readers.api import read_corpus, read_pairs, read_tagged
+    from sigmastar.corpus.readers.frames import read_frames
 
     if machine.kind == "ContinuousTagger":
         return read_frames(path, label=label, length=length)

@@ -29,7 +29,7 @@ from sigmastar.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from sigmastar.corpus.frame_files import FrameTable
+    from sigmastar.corpus.readers.frames import FrameTable
     from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["app"]
@@ -294,7 +294,7 @@ def _answer(label: object, confidence: float) -> str:
 
 
 def _read(path: str, label: str | None, sequence: str | None, length: int | None) -> FrameTable:
-    from sigmastar.corpus.frame_files import read_frames
+    from sigmastar.corpus.readers.frames import read_frames
 
     announce_stdin(path)
     return read_frames(path, label=label, sequence=sequence, length=length)

@@ -19,7 +19,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Real, check
 from sigmastar.core.types import IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
-from sigmastar.kernels.trie import grow_trie
+from sigmastar.corpus.kernels.trie import grow_trie
 
 __all__ = ["Corpus", "Sequences", "as_corpus"]
 

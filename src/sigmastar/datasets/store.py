@@ -22,8 +22,8 @@ from typing import Any
 
 from sigmastar.core.errors import DataNotFound, InvalidParameter
 from sigmastar.core.extras import require
+from sigmastar.core.model_files import atomic_write
 from sigmastar.core.progress import stage
-from sigmastar.models.persist import atomic_write
 
 __all__ = ["DataFile", "DataHome", "cache_directory", "files_present", "find_file"]
 

@@ -24,7 +24,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, as_corpus
-from sigmastar.kernels.edit import common_lengths, edit_distances
+from sigmastar.metrics.edit_kernels import common_lengths, edit_distances
 
 __all__ = [
     "character_error_rate",

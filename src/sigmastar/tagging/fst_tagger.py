@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
+from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.models.persist import Stored
-from sigmastar.models.stored import StoredModel
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type

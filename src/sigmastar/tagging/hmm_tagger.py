@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.model_files import Stored, write_stored
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check_all
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.models.persist import Stored, write_stored
 from sigmastar.tagging.ambiguity import build_class_sets
 from sigmastar.tagging.baum_welch import learn_from_classes
 from sigmastar.tagging.counts import Lexicon

@@ -31,12 +31,12 @@ from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import SigmastarError
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = [
     "LAYOUT",

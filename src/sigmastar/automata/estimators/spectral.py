@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from sigmastar.automata.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
-from sigmastar.automata.learn.blocks.svd import Solver
 from sigmastar.automata.learn.choose_rank import SIZES, choose_spectral
 from sigmastar.automata.learn.spectral import (
     Boundaries,
@@ -20,6 +19,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.automata.moments.plan import BasisChoice
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned

@@ -11,9 +11,9 @@ from sigmastar.automata.formats.treba import read_treba, treba_text
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
+from sigmastar.core.model_files import atomic_write
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, check
 from sigmastar.corpus.readers.source import Source, base_name
-from sigmastar.models.persist import atomic_write
 
 __all__ = ["MODEL_FORMATS", "read_model", "write_model"]
 

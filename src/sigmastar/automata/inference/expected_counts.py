@@ -18,9 +18,9 @@ import numpy as np
 
 from sigmastar.automata.inference.tree import PrefixTree
 from sigmastar.automata.kernels.em import adjoint_pass, forward_pass, tree_likelihood
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["ExpectedCounts", "Forest", "thread_count"]
 

@@ -25,11 +25,11 @@ from sigmastar.automata.kernels.likelihood import (
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, check
 from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods", "positions_after"]
 

@@ -16,9 +16,9 @@ from sigmastar.automata.inference.tree import PrefixTree
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["Readout", "readable"]
 

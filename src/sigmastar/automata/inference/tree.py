@@ -2,7 +2,7 @@
 
 Scoring, next-symbol errors and expected counts over a corpus all pass over this tree, so that
 work on common prefixes is done once. Nodes are ordered by (depth, symbol); see
-:mod:`sigmastar.kernels.trie`.
+:mod:`sigmastar.corpus.kernels.trie`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from sigmastar.automata.kernels.forward import forward_tree
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.kernels.trie import group_nodes, grow_trie
+from sigmastar.corpus.kernels.trie import group_nodes, grow_trie
 
 __all__ = ["PrefixTree", "batches"]
 

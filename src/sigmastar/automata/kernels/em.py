@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.automata.kernels.forward import FEW, advance
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["adjoint_pass", "forward_pass", "tree_likelihood"]
 

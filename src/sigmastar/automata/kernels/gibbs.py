@@ -15,8 +15,8 @@ import numpy as np
 
 from sigmastar.automata.kernels.forward import advance
 from sigmastar.automata.kernels.sampling import pick
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["count_states", "draw_states", "sweep"]
 

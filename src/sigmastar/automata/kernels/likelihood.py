@@ -6,8 +6,8 @@ import numpy as np
 
 from sigmastar.automata.kernels.forward import advance, rescale
 from sigmastar.automata.kernels.readout import advance_readout, clip_row
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["node_likelihoods", "sequence_likelihoods", "spread_nodes"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.automata.kernels.forward import advance, rescale
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["best_path", "state_shares"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.automata.kernels.forward import advance, rescale
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["clip_row", "clip_rows", "conditional_sequence", "log_conditionals", "sequence_errors"]
 

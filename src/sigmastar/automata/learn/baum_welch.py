@@ -22,12 +22,12 @@ from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_pr
 from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["BaumWelchSettings", "held_out_score", "learn_baum_welch"]
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigmastar.automata.learn.blocks.svd import Solver
 from sigmastar.automata.learn.heldout import hold_out
 from sigmastar.automata.learn.spectral import Boundaries, spectral_factors, spectral_path
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.plan import MomentPlan
+from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus

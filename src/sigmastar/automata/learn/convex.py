@@ -25,11 +25,11 @@ import numpy as np
 from scipy import linalg
 
 from sigmastar.automata.learn.blocks.nuclear import NuclearProblem, NuclearSolution
-from sigmastar.automata.learn.blocks.svd import as_dense
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import HankelMoments
+from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.linalg.svd import as_dense
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["ConvexProblem", "convex_path", "learn_convex"]
 

@@ -19,11 +19,11 @@ from sigmastar.automata.learn.smoothing import spread_pfa
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["pfa_from_wfa", "smoothed", "start_from"]
 

@@ -28,11 +28,11 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.automata.learn.blocks.separable import extreme_rows
-from sigmastar.automata.learn.blocks.simplex import fit_mixtures
-from sigmastar.automata.learn.blocks.svd import as_dense
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.simplex import fit_mixtures
+from sigmastar.core.linalg.svd import as_dense
 from sigmastar.core.rules import Real, check
 from sigmastar.core.types import FloatArray, Learned
 

@@ -27,13 +27,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from sigmastar.automata.learn.blocks.svd import Solver, truncated_svd
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import HankelMoments
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.svd import Solver, truncated_svd
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["Boundaries", "SpectralFactors", "learn_spectral", "spectral_factors", "spectral_path"]
 

@@ -28,15 +28,15 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import lsq_linear, nnls
 
-from sigmastar.automata.learn.blocks.simplex import project_to_simplex
 from sigmastar.automata.learn.blocks.tensor import orthogonal_decomposition, symmetrized
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.moments.hankel import HankelMoments, SymbolBlocks
 from sigmastar.automata.moments.pairs import PairMoments
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.linalg.simplex import project_to_simplex
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["learn_tensor"]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.model_files import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.models.persist import Stored, alphabet_from_json, alphabet_to_json
-from sigmastar.models.stored import StoredModel
 
 __all__ = ["WFA", "frozen_array", "reachable_states", "useful_states"]
 

@@ -16,8 +16,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sigmastar.bench.demo.common import Savable, timed
 from sigmastar.core.progress import stage
-from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.frames import as_frames
+from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.datasets import SensorSeries, make_robot_stream
 from sigmastar.sensors.estimators.baselines import FramewiseTagger
 from sigmastar.sensors.estimators.em import EMSequenceTagger

@@ -6,7 +6,7 @@ import numpy as np
 
 from sigmastar.core.errors import ParseError
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.parse import NOT_A_NUMBER, TOO_LARGE, parse_integer_lines
+from sigmastar.corpus.kernels.parse import NOT_A_NUMBER, TOO_LARGE, parse_integer_lines
 
 __all__ = ["MAX_SYMBOLS", "parse_block"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["add_to_parents", "hankel_entries", "merge_runs", "run_lengths", "window_codes"]
 

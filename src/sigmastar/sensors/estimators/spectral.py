@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.frames import as_frames
-from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.sensors.estimators.base import (
     ContinuousTaggerEstimator,
     Labelled,

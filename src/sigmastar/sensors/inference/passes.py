@@ -20,8 +20,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.sensors.kernels.passes import backward_pass, forward_pass
 from sigmastar.sensors.model import ContinuousTagger
 

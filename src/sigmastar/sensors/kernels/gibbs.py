@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["sweep_states"]
 

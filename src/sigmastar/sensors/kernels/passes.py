@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["backward_pass", "filter_frame", "forward_pass", "search_labels"]
 

@@ -22,9 +22,9 @@ from itertools import pairwise
 import numpy as np
 from sklearn.cluster import KMeans
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.kernels.blas import one_blas_thread
 from sigmastar.sensors.inference.passes import carry_states, labelled_operators
 from sigmastar.sensors.kernels.passes import backward_pass, forward_pass
 from sigmastar.sensors.model import ContinuousTagger

@@ -11,13 +11,13 @@ import numpy as np
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
-from sigmastar.corpus.frame_files import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.kernels.blas import one_blas_thread
+from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.automata import automaton_facts, automaton_sections

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from sigmastar.core.stored_model import fact_text
 from sigmastar.drawing.charts import lines, stems
 from sigmastar.drawing.markup import Markup
-from sigmastar.models.stored import fact_text
 from sigmastar.show.report.page import card, table
 from sigmastar.show.views.history import learning_curves, recorded_singular_values
 

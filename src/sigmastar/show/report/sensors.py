@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.corpus.frame_files import FrameTable
+from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.drawing.charts import lines, strips
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.model_files import read_history
+from sigmastar.core.stored_model import StoredModel
 from sigmastar.loading import load
-from sigmastar.models.persist import read_history
-from sigmastar.models.stored import StoredModel
 from sigmastar.tagging.hmm_tagger import HMMTagger
 
 __all__ = ["Subject", "automaton_of", "subject_of"]

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from sigmastar.kernels.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel, parallel_kernel
 
 __all__ = ["viterbi_first", "viterbi_many", "viterbi_second"]
 

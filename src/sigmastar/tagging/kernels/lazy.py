@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 
 __all__ = ["forget", "move_arcs", "move_slots", "run_lazy"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 
 __all__ = ["expected_counts", "tag_posteriors"]
 

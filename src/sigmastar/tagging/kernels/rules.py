@@ -6,7 +6,7 @@ from typing import Any
 
 import numba
 
-from sigmastar.kernels.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel, parallel_kernel
 
 __all__ = ["apply_rules"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from sigmastar.kernels.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel, parallel_kernel
 
 __all__ = ["output_lengths", "run_aligned", "run_free"]
 

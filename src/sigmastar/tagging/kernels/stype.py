@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 
 __all__ = ["collect_nodes", "score_nodes", "sign_nodes"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 from sigmastar.tagging.kernels.stype import best_end, path_of, string_hash
 
 __all__ = ["fill_rows"]

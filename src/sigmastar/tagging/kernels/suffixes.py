@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 
 __all__ = ["N_SHAPES", "decode_word", "find_endings", "grow_suffixes", "word_shape"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.kernels.jit import kernel
+from sigmastar.core.jit import kernel
 
 __all__ = ["build_word_table", "find_words", "scan_tokens", "write_tagged"]
 

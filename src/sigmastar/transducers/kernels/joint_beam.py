@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numba
 import numpy as np
 
+from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel, parallel_kernel
 from sigmastar.transducers.kernels.lattice import find_key
 
 __all__ = ["beam_search", "log_prob_units", "read_unit"]

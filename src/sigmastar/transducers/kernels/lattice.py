@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["fill_keys", "fill_lattices", "find_key", "gather_units", "insert_key"]
 

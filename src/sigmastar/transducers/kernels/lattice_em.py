@@ -11,8 +11,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel, parallel_kernel
 
 __all__ = ["best_paths", "count_trigrams", "expected_counts", "forward_lattices"]
 

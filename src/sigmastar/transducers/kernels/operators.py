@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel, parallel_kernel
 
 __all__ = ["accumulate_operators", "chain_scores", "signed_scores"]
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numba
 import numpy as np
 
+from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel, parallel_kernel
 
 __all__ = ["chain_units", "score_candidates", "train_candidates"]
 

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigmastar.automata.learn.blocks.simplex import project_to_simplex
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.simplex import project_to_simplex
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned

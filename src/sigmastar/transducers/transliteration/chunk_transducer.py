@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.model_files import Stored
 from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.models.persist import Stored
 from sigmastar.transducers.inference import beam_outputs
 from sigmastar.transducers.kernels.lattice_em import forward_lattices
 from sigmastar.transducers.learn.em import em_transducer, random_transducer

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.models.persist import Stored
 from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.transducers.moments.lattices import hash_table
 

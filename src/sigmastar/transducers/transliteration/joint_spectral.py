@@ -16,8 +16,8 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.model_files import Stored
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.models.persist import Stored
 from sigmastar.transducers.kernels.operators import accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
 

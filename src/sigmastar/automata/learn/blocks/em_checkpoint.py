@@ -13,8 +13,8 @@ import numpy as np
 
 from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.model_files import Stored, read_stored, write_stored
 from sigmastar.core.types import FloatArray
-from sigmastar.models.persist import Stored, read_stored, write_stored
 
 __all__ = ["Checkpoint", "Progress", "fingerprint"]
 

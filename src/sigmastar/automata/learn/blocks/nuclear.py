@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["NuclearProblem", "NuclearSolution"]
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.kernels.blas import one_blas_thread
 
 __all__ = ["extreme_rows", "rounded"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["group_nodes", "grow_trie"]
 

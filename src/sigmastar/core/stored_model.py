@@ -7,10 +7,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from sigmastar.core.model_files import Stored, write_stored
 from sigmastar.core.types import FloatArray
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.models.persist import Stored, write_stored
 
 __all__ = ["StoredModel", "model_card"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.linalg.simplex_kernels import simplex_least_squares
 from sigmastar.core.types import FloatArray
-from sigmastar.kernels.blas import one_blas_thread
-from sigmastar.kernels.simplex import simplex_least_squares
 
 __all__ = ["fit_mixtures", "project_to_simplex"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.kernels.jit import kernel
 
 __all__ = ["NOT_A_NUMBER", "TOO_LARGE", "WRONG_LENGTH", "parse_integer_lines"]
 

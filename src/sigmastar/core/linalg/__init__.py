@@ -1,0 +1,1 @@
+"""Small linear algebra that several wings share."""

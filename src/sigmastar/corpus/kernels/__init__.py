@@ -1,0 +1,1 @@
+"""Compiled loops over corpora: arrays in, arrays out, no checks."""

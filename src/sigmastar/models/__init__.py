@@ -1,1 +1,0 @@
-"""Frozen models over strings, their algebra, and how they are written to files."""
