@@ -10,11 +10,11 @@ hypothesis.settings.register_profile("sigmastar", deadline=None, derandomize=Tru
 hypothesis.settings.load_profile("sigmastar")
 
 # Pynini has wheels for Linux only; elsewhere the bridge to it cannot be tested.
-collect_ignore = [] if find_spec("pynini") else ["test_openfst.py"]
+collect_ignore = [] if find_spec("pynini") else ["automata/test_openfst.py"]
 
 # Kernels as plain Python (NUMBA_DISABLE_JIT=1) are too slow for examples and benches of the size
 # that people run, and for searches against the clock.
-SLOW_FILES = ["test_auto.py", "test_bench_*.py", "test_demo.py", "test_docs.py"]
+SLOW_FILES = ["*/automata/test_auto.py", "*/bench/test_*.py", "*/test_docs.py"]
 collect_ignore_glob = SLOW_FILES if numba.config.DISABLE_JIT else []
 
 

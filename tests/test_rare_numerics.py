@@ -8,9 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sigmastar as ss
-from oracles import random_pfa
-from oracles_continuous import robot_walk
-from oracles_transducer import exact_moments, random_parameters
+from automata.oracles import random_pfa
+from sensors.oracles import robot_walk
 from sigmastar.automata.estimators.registry import find_method
 from sigmastar.automata.inference import tree
 from sigmastar.core.errors import InvalidData
@@ -18,6 +17,7 @@ from sigmastar.sensors.features.from_sklearn import to_stages
 from sigmastar.sensors.learn.spectral import leading_svd, solve_gram
 from sigmastar.transducers.learn import spectral as transducer_spectral
 from sigmastar.transducers.learn.em import chain_of_pairs
+from transducers.oracles import exact_moments, random_parameters
 
 
 def test_a_large_matrix_has_the_leading_triplets_of_the_dense_decomposition():

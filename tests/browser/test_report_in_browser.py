@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
-sys.path.insert(0, str(Path(__file__).parent))
-from pages import HOSTILE, write_all
+from browser.pages import HOSTILE, write_all
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 KINDS = ("spectral", "em", "hmm", "ngram", "tagger", "fst", "names", "transducer", "sensors")

@@ -77,7 +77,7 @@ def pautomac_perplexity(
     solution : array (len(test),)
         The true probability of each.
     scoring : str
-        How a WFA that is no distribution is scored; see :func:`sigmastar.automata.inference.log_proba`.
+        How a WFA that is no distribution is scored; see :func:`sigmastar.log_proba`.
     """
     model = automaton_of(model_or_estimator)
     corpus = coded_for(model_or_estimator, model, test)

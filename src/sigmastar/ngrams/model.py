@@ -3,7 +3,7 @@
 h⁻ is the context h without its first symbol; below the empty context lies the uniform
 distribution, and a context that was never met leaves all to the shorter one. A sequence is read
 after a begin mark, which no symbol follows back to, and may close with an end mark. Order k holds
-the contexts of k - 1 symbols as sorted 64-bit codes (see :mod:`sigmastar.ngrams.kernels.windows`); the end
+the contexts of k - 1 symbols as sorted 64-bit codes (see ``kernels/windows``); the end
 mark is coded after the symbols of the alphabet, the begin mark last.
 """
 

@@ -1,7 +1,7 @@
 """Find a good automaton within a time budget, from training data alone.
 
 A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
-tracks grow HMMs and PFAs from random and from given starts (:mod:`sigmastar.automata.learn.blocks.growth`),
+tracks grow HMMs and PFAs from random and from given starts (``learn/blocks/growth``),
 side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
 starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
 and the grown ones among them are trained a little further on all sequences; models of moment

@@ -1,7 +1,7 @@
 """Look-ups in the tables of an interpolated n-gram model.
 
-Contexts are 64-bit codes as in :mod:`sigmastar.ngrams.kernels.windows`, sorted within each order; order k
-has the contexts of k - 1 symbols. A context has one back-off weight γ and a run of (symbol, share)
+Contexts are 64-bit codes as in ``windows``, sorted within each order; order k has
+the contexts of k - 1 symbols. A context has one back-off weight γ and a run of (symbol, share)
 pairs, sorted by symbol: P_k(σ | h) = share(h, σ) + γ(h) P_{k-1}(σ | h without its first symbol).
 """
 

@@ -1,6 +1,6 @@
 """Transducers in operator form: P(y | x) = initial · A(x1, y1) · … · A(xt, yt) · final.
 
-Rows are where an arc leaves, as in :class:`~sigmastar.automata.models.wfa.WFA`. Operators are stored only
+Rows are where an arc leaves, as in a weighted automaton. Operators are stored only
 for pairs that have one: ``table[a, b]`` is the place of A(a, b) among them, or -1 (the operator is
 zero); several pairs may share one, as inputs never seen in training do. A learned transducer may
 have negative weights; one that has none, and whose states' weights sum to one for every input, is

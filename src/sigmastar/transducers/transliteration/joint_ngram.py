@@ -2,7 +2,7 @@
 
 Interpolated Kneser–Ney smoothing with three discounts per order (Chen and Goodman 1999). All
 n-grams of all orders are the nodes of one trie, numbered order by order; it becomes the back-off
-automaton that :mod:`sigmastar.transducers.kernels.joint_beam` reads: from context c, unit u costs log p(u | c)
+automaton that ``kernels/joint_beam`` reads: from context c, unit u costs log p(u | c)
 if the n-gram was seen and otherwise the back-off weight of c and the same question to its suffix.
 """
 

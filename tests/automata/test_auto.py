@@ -1,0 +1,101 @@
+"""The search within a budget chooses well and can be repeated from its recipe."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from automata.oracles import random_pfa
+from sigmastar.automata.auto.search import Candidate
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.baum_welch import held_out_score
+from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
+from sigmastar.automata.learn.blocks.mixing import mixture_weights
+
+TRUTH = random_pfa(7, n_states=4, symbols="abc")
+TRAIN = ss.sample(TRUTH, 1500, random_state=0)
+TEST = ss.sample(TRUTH, 1500, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def found():
+    ss.AutoWFA(0.5, random_state=0).fit(TRAIN[:200])  # compiles what there is to compile
+    return ss.AutoWFA(8.0, random_state=0).fit(TRAIN)
+
+
+def test_the_result_is_close_to_the_truth(found):
+    assert found.score(TEST) > ss.log_proba(TRUTH, TEST).mean() - 0.03
+
+
+def test_the_leaderboard_is_sorted_and_its_weights_are_shares(found):
+    rows = found.leaderboard_
+    scores = [row["held_out"] for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert sum(row["weight"] for row in rows) == pytest.approx(1.0)
+    names = " ".join(row["name"] for row in rows)
+    assert all(word in names for word in ("spectral", "separable", "hmm", "pfa"))
+
+
+def test_a_recipe_gives_the_same_model_again(found):
+    again = ss.AutoWFA(recipe=found.recipe_).fit(TRAIN)
+    assert again.model_ == found.model_
+    assert again.recipe_ == found.recipe_
+
+
+def test_a_broken_recipe_is_refused():
+    with pytest.raises(ss.errors.InvalidParameter, match="recipe must be one that AutoWFA wrote"):
+        ss.AutoWFA(recipe={"seed": 1}).fit(TRAIN)
+
+
+@pytest.mark.parametrize("family", [PFAFamily(), HMMFamily()])
+def test_splitting_without_noise_changes_no_probability(monkeypatch, family):
+    from sigmastar.automata.learn.blocks import em_family
+
+    monkeypatch.setattr(em_family, "_noise", lambda rng, shape: np.ones(shape))
+    parameters = family.random(np.random.default_rng(0), 3, 3)
+    larger = family.split(parameters, np.array([0, 1, 2, 1, 1]), np.random.default_rng(0))
+    small = family.model(parameters, TRAIN.alphabet)
+    large = family.model(larger, TRAIN.alphabet)
+    assert large.n_states == 5
+    np.testing.assert_allclose(
+        ss.log_proba(large, TRAIN[:50]), ss.log_proba(small, TRAIN[:50]), rtol=1e-10
+    )
+
+
+def test_mixture_weights_find_the_optimum():
+    rng = np.random.default_rng(0)
+    logs = np.log(rng.dirichlet(np.ones(50), size=2))
+    weights, score = mixture_weights(logs, n_iter=2000)
+    grid = np.linspace(0, 1, 1001)
+    values = [np.log(g * np.exp(logs[0]) + (1 - g) * np.exp(logs[1])).mean() for g in grid]
+    assert score == pytest.approx(max(values), abs=1e-5)
+    assert weights[0] == pytest.approx(grid[int(np.argmax(values))], abs=0.01)
+
+
+def test_useless_components_are_left_out():
+    good, bad = np.full(100, -1.0), np.full(100, -5.0)
+    weights, score = mixture_weights(np.stack([good, bad]))
+    assert weights.tolist() == [1.0, 0.0]
+    assert score == pytest.approx(-1.0)
+
+
+def test_long_sequences_are_told_apart():
+    # Probabilities of long sequences are far below the least float, and none is impossible.
+    worse, better = np.full(20, -2000.0), np.full(20, -1900.0)
+    weights, score = mixture_weights(np.stack([worse, better]))
+    assert weights.tolist() == [0.0, 1.0]
+    assert score == pytest.approx(-1900.0)
+    assert Candidate("", TRUTH, worse, 0.0).score < Candidate("", TRUTH, better, 0.0).score
+
+
+def test_impossible_sequences_have_one_price_below_that_of_likely_ones():
+    parameters = {
+        "initial": np.ones(1),
+        "transitions": np.array([[[0.5]], [[0.0]], [[0.0]]]),
+        "final": np.array([0.5]),
+    }
+    model = PFAFamily().model(parameters, TRAIN.alphabet)
+    strings = ss.Corpus.from_sequences(["a" * 70, "b"], alphabet=TRAIN.alphabet)
+    logs = ss.log_proba(model, strings)
+    score = Candidate("", model, logs, 0.0).score
+    assert held_out_score(Forest(strings), PFAFamily(), parameters, 1) == pytest.approx(score)
+    assert score < logs[0]

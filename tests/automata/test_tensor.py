@@ -1,0 +1,90 @@
+"""Tensor decomposition: exact moments of an HMM give it back up to the order of its states."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from automata.oracles_moments import separated_hmm
+from sigmastar.automata.learn.blocks.tensor import orthogonal_decomposition, symmetrized
+from sigmastar.automata.learn.tensor import learn_tensor
+
+
+def exact(model, statistics, length=2):
+    automaton = model.to_pfa()
+    basis = ss.moments.all_basis(model.n_symbols, length)
+    moments = ss.moments.exact_moments(automaton, basis, statistics)
+    return moments, ss.moments.exact_pairs(automaton)
+
+
+@pytest.mark.parametrize("statistics", ["string", "prefix", "substring"])
+@pytest.mark.parametrize(("n_states", "seed"), [(2, 1), (3, 0), (5, 2)])
+def test_exact_moments_recover_the_hmm_up_to_permutation(statistics, n_states, seed):
+    truth = separated_hmm(n_states, seed=seed)
+    model = learn_tensor(*exact(truth, statistics), n_states=n_states).model
+    distance = np.abs(model.emission[None] - truth.emission[:, None]).sum(axis=2)
+    order = distance.argmin(axis=1)
+    assert sorted(order) == list(range(n_states))
+    np.testing.assert_allclose(model.emission[order], truth.emission, atol=1e-6)
+    np.testing.assert_allclose(model.transition[np.ix_(order, order)], truth.transition, atol=1e-6)
+    np.testing.assert_allclose(model.stop[order], truth.stop, atol=1e-6)
+    np.testing.assert_allclose(model.initial[order], truth.initial, atol=1e-6)
+
+
+def test_arbitrary_bases_serve_as_well():
+    truth = separated_hmm(3)
+    automaton = truth.to_pfa()
+    basis = ss.moments.given_basis(
+        ["", "a", "bc", "d", "ee", "ab"], ["", "b", "ca", "d", "e", "a"], truth.alphabet
+    )
+    moments = ss.moments.exact_moments(automaton, basis, "prefix")
+    model = learn_tensor(moments, ss.moments.exact_pairs(automaton), n_states=3).model
+    strings = ["", "abc", "dea", "cc"]
+    np.testing.assert_allclose(
+        ss.log_proba(model, strings), ss.log_proba(truth, strings), atol=1e-6
+    )
+
+
+def test_orthogonal_tensors_are_decomposed():
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    values = np.array([3.0, 2.0, 1.5, 1.0])
+    tensor = np.einsum("i,ai,bi,ci->abc", values, vectors, vectors, vectors)
+    found, directions = orthogonal_decomposition(tensor, rng)
+    order = np.argsort(-found)
+    np.testing.assert_allclose(found[order], values, atol=1e-10)
+    np.testing.assert_allclose(directions[:, order], vectors, atol=1e-8)
+
+
+def test_symmetrising_leaves_symmetric_tensors_alone():
+    tensor = np.random.default_rng(0).normal(size=(3, 3, 3))
+    once = symmetrized(tensor)
+    np.testing.assert_allclose(symmetrized(once), once, atol=1e-15)
+    np.testing.assert_allclose(once, once.transpose(2, 0, 1), atol=1e-15)
+
+
+@pytest.mark.compiled
+def test_a_large_sample_comes_close_to_the_truth():
+    truth = separated_hmm(3, symbols="abcdef", seed=1)  # emissions far from each other
+    train, test = (ss.sample(truth, 20_000, random_state=seed) for seed in (0, 1))
+    est = ss.TensorHMM(3).fit(train)
+    assert isinstance(est.model_, ss.HMM)
+    gap = np.mean(ss.log_proba(truth, test)) - est.score(test)
+    assert -0.02 < gap < 0.05
+
+
+def test_auto_stays_within_the_alphabet():
+    train = ss.sample(separated_hmm(2, symbols="abc"), 2000, random_state=0)
+    est = ss.TensorHMM().fit(train)
+    assert 1 <= est.model_.n_states <= 3
+    assert max(trial["n_states"] for trial in est.info_["path"]) <= 3
+
+
+def test_rank_deficiency_is_told():
+    with pytest.raises(ss.errors.InvalidParameter, match="at most 5, the size of the alphabet"):
+        learn_tensor(*exact(separated_hmm(3), "prefix"), n_states=6)
+    truth = separated_hmm(3)
+    twins = ss.HMM.normalized(
+        truth.initial, truth.transition, truth.emission[[0, 0, 1]], truth.stop, truth.alphabet
+    )
+    with pytest.raises(ss.errors.InvalidParameter, match="n_states must be at most 2"):
+        learn_tensor(*exact(twins, "prefix"), n_states=3)

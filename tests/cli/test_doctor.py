@@ -1,0 +1,76 @@
+"""The doctor tells the truth about the installation, and a broken learner is found."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from sigmastar.automata.learn import spectral as learn_spectral
+from sigmastar.cli import checkup
+from sigmastar.cli.main import app
+from sigmastar.core.types import Learned
+
+
+def doctor(*arguments, **options):
+    return CliRunner().invoke(app, ["doctor", *arguments], **options)
+
+
+def test_doctor_reports_versions_and_recovers_the_machine(tmp_path):
+    done = doctor("--json", env={"SIGMASTAR_DATA": str(tmp_path)})
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["self_check"]["strings"] == 127
+    assert found["self_check"]["largest_deviation"] < 1e-12
+    assert found["blas"]["gflops"] > 0
+    assert found["data"]["SIGMASTAR_DATA"] == str(tmp_path)
+
+
+def test_a_learner_that_is_slightly_wrong_fails_the_check(monkeypatch):
+    learn = learn_spectral.learn_spectral
+
+    def wrong(moments, **options):
+        model, info = learn(moments, **options)
+        return Learned(type(model)(model.initial * 1.001, model.transitions, model.final), info)
+
+    monkeypatch.setattr(learn_spectral, "learn_spectral", wrong)
+    done = doctor()
+    assert done.exit_code == 1
+    assert "✗ failed" in done.stdout
+    assert "Something is wrong" in done.stdout
+
+
+def test_a_missing_part_comes_with_the_command_that_adds_it(monkeypatch):
+    monkeypatch.setattr(checkup.util, "find_spec", lambda name: None)
+    assert [part["version"] for part in checkup.optional()] == [None] * len(checkup.OPTIONAL)
+    assert checkup.optional()[0]["install"] == "pip install 'sigmastar[fst]'"
+
+
+def test_what_is_broken_does_not_hide_the_rest(monkeypatch):
+    def broken():
+        raise ImportError("no such library")
+
+    monkeypatch.setattr(checkup, "blas", broken)
+    done = doctor()
+    assert done.exit_code == 0
+    assert "✗ BLAS" in done.stdout
+    assert "ImportError: no such library" in done.stdout
+
+
+def test_data_sets_are_found_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIGMASTAR_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "brown").mkdir()
+    (tmp_path / "brown" / "brown.txt.gz").touch()
+    sets = checkup.data()["sets"]
+    assert sets["brown"] == {"present": 1, "files": 2}
+    assert sets["pautomac"]["present"] == 0
+
+
+@pytest.mark.parametrize("extra", [extra for _, extra, _ in checkup.OPTIONAL])
+def test_extras_are_those_of_the_package(extra):
+    from pathlib import Path
+
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert f"\n{extra} = [" in text

@@ -1,0 +1,162 @@
+"""Taggers where it seldom happens: scores, a full memory, damaged files, text that is none."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import (
+    FileFormatError,
+    InvalidData,
+    InvalidModel,
+    InvalidParameter,
+    ParseError,
+)
+from sigmastar.core.model_files import Stored, read_stored, write_stored
+from sigmastar.tagging import text, vocabulary
+from sigmastar.tagging.counts import Lexicon
+from sigmastar.tagging.fst_tagger import FSTTagger
+from sigmastar.tagging.hmm_tagger import HMMTagger
+from tagging.oracles import random_model
+
+WORDS = ["the", "dog", "cat", "walked", "talked", "quickly", "slowly"]
+TAGS = ["DT", "NN", "NN", "VB", "VB", "RB", "RB"]
+PICKS = np.random.default_rng(0).integers(0, len(WORDS), (60, 5))
+SENTENCES = [[WORDS[i] for i in row] for row in PICKS]
+TAGGED = [[TAGS[i] for i in row] for row in PICKS]
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return HMMTagger(1).fit(SENTENCES, TAGGED)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_score_is_the_share_of_right_words(tagger, compiled):
+    machine = FSTTagger.from_hmm(tagger, "lazy") if compiled else tagger
+    assert machine.score(SENTENCES[:2], TAGGED[:2]) == 1.0
+    wrong = [["X", *TAGGED[0][1:]], TAGGED[1]]
+    pairs = ss.PairCorpus.from_pairs(zip(SENTENCES[:2], wrong, strict=True))
+    assert machine.score(pairs) == pytest.approx(9 / 10)
+    assert machine.predict(pairs) == TAGGED[:2]
+    with pytest.raises(InvalidParameter, match="y must be None if X is a PairCorpus"):
+        machine.score(pairs, wrong)
+
+
+def test_a_full_memory_of_unknown_words_forgets_without_mixing_them_up(monkeypatch):
+    tagger, fresh = (HMMTagger(1).fit(SENTENCES, TAGGED) for _ in range(2))
+    monkeypatch.setattr(vocabulary, "_MOST_REMEMBERED", 2)
+    tagger.predict([["jumped", "happily"]])
+    later = [["happily", "barked", "barked", "barked", "dog"]]
+    assert fresh.predict(later) == [["RB", "VB", "VB", "VB", "NN"]]
+    assert tagger.predict(later) == fresh.predict(later)
+
+
+CONLLU = "1\tdog\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
+
+
+def tag_conllu(tagger, content):
+    source, target = io.BytesIO(content.encode()), io.BytesIO()
+    text.tag_file(
+        source,
+        target,
+        tagger.vocabulary_,
+        tagger.tag_classes,
+        tagger.tags_,
+        input_format="conllu",
+        output_format="conllu",
+    )
+    return target.getvalue().decode()
+
+
+def test_lines_are_counted_through_the_whole_file(tagger, monkeypatch):
+    monkeypatch.setattr(text, "_BLOCK", 40)
+    assert tag_conllu(tagger, 4 * CONLLU) == 4 * CONLLU.replace("X\t_", "NN\tNN")
+    with pytest.raises(ParseError, match=r"input:9: expected 10 tab-separated columns, found 2"):
+        tag_conllu(tagger, 4 * CONLLU + "1\tdog\n")
+
+
+def test_a_word_must_have_a_form(tagger):
+    with pytest.raises(ParseError, match=r"input:3: expected a word form, found"):
+        tag_conllu(tagger, CONLLU + CONLLU.replace("dog", ""))
+
+
+@pytest.fixture(scope="module")
+def saved(tagger, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("taggers")
+    tagger.save(folder / "hmm.sigma")
+    FSTTagger.from_hmm(tagger, "n1").save(folder / "fst.sigma")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("hmm", {"tags": "DT"}, "the tags of the model file are malformed"),
+        ("hmm", {"parameters": {"magic": 1}}, "the parameters of the model file are malformed"),
+        ("hmm", {"parameters": {"order": 9}}, "order must be"),
+        ("hmm", {"bigram": [[0]]}, "bigram must have shape"),
+        ("hmm", {"trigram": [[[0]]]}, "trigram must have shape"),
+        ("hmm", {"offsets": [0]}, "offsets must give at least one class"),
+        ("hmm", {"scores": []}, "must agree in length"),
+        ("hmm", {"candidates": lambda old: old + 99}, "candidates must be tags"),
+        ("hmm", {"context_rows": []}, "context_rows needs an entry"),
+        ("hmm", {"context_rows": lambda old: old + 99}, "context_rows must point into context"),
+        ("hmm", {"form_offsets": [3, 4]}, "offsets of the forms are malformed"),
+        ("hmm", {"form_bytes": []}, "the forms reach beyond"),
+        ("hmm", {"trie_keys": [1, 2, 3]}, "table of the guesser is malformed"),
+        ("hmm", {"node_classes": []}, "nodes of the guesser are malformed"),
+        ("hmm", {"form_inside": []}, "each form needs two classes"),
+        ("fst", {"tags": [1]}, "the tags of the model file are malformed"),
+        ("fst", {"info": None}, "the information in the model file is malformed"),
+        ("fst", {"classes": None}, "the classes of the model file are malformed"),
+        ("fst", {"table": [[-1]]}, "next_states and outputs must have shape"),
+        ("fst", {"table": lambda old: old + (99 << 32)}, "next_states must lie between"),
+        ("fst", {"table": lambda old: old + 999}, "outputs must lie between"),
+        ("fst", {"final": lambda old: old + 999}, "final must lie between"),
+        ("fst", {"string_offsets": [1]}, "must rise from 0"),
+        ("fst", {"string_offsets": [0, 7]}, "outside their alphabet or buffer"),
+    ],
+)
+def test_damaged_taggers_are_refused_in_words(saved, tmp_path, name, change, message):
+    stored = read_stored(saved / f"{name}.sigma")
+    arrays, meta = dict(stored.arrays), dict(stored.meta)
+    for key, value in change.items():
+        old = arrays.get(key)
+        if old is None:
+            meta[key] = value
+        else:
+            arrays[key] = value(old) if callable(value) else np.array(value, old.dtype)
+    write_stored(tmp_path / "bad.sigma", Stored(stored.kind, arrays, meta))
+    with pytest.raises(FileFormatError, match=message):
+        ss.load(tmp_path / "bad.sigma")
+
+
+def test_a_model_needs_a_tag():
+    with pytest.raises(InvalidModel, match="at least one tag"):
+        replace(random_model(0), tags=())
+
+
+def test_what_cannot_be_trained_is_refused():
+    with pytest.raises(InvalidData, match="at least one word; it is empty"):
+        HMMTagger().fit([[]], [[]])
+    with pytest.raises(InvalidData, match="non-empty strings; got ''"):
+        HMMTagger().fit([["a", ""]], [["X", "X"]])
+    with pytest.raises(InvalidData, match="as many tags as words"):
+        Lexicon.from_tagged(ss.PairCorpus.from_pairs([(["a"], ["X", "Y"])]))
+    with pytest.raises(InvalidParameter, match='a lexicon needs classes="sets"'):
+        HMMTagger(classes="words").fit(
+            SENTENCES, TAGGED, lexicon=Lexicon.from_tagged(pair_corpus())
+        )
+
+
+def pair_corpus():
+    return ss.PairCorpus.from_pairs(zip(SENTENCES, TAGGED, strict=True))
+
+
+def test_s_type_machines_need_something_to_cover():
+    sets = HMMTagger(1, classes="sets").fit(SENTENCES, TAGGED)
+    with pytest.raises(InvalidParameter, match=r"needs subsequences: pass corpus="):
+        FSTTagger.from_hmm(sets, "s+n1")

@@ -1,0 +1,185 @@
+"""EM for transducers and for units, over single paths and over all alignments."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import InvalidData
+from sigmastar.transducers import inference as ask
+from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
+from sigmastar.transducers.moments.lattices import (
+    allowed_sizes,
+    build_lattices,
+    expected_trigrams,
+    find_units,
+)
+from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
+from transducers.oracles import path_sum, random_parameters
+
+SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))
+NAMES = [("abc", "xyz"), ("ab", "xy"), ("cab", "zxyx"), ("bb", "y"), ("abca", "xzz"), ("ca", "zx")]
+
+
+def all_alignments(x, y, sizes):
+    """List every way to cut a pair into units."""
+    if not x and not y:
+        return [[]]
+    found = []
+    for p, q in sizes:
+        if p <= len(x) and q <= len(y):
+            rest = all_alignments(x[p:], y[q:], sizes)
+            found += [[(x[:p], y[:q]), *tail] for tail in rest]
+    return found
+
+
+def spelled(units, corpus):
+    """Give each unit as a pair of strings."""
+    n_inputs = units.allowed.shape[0] - 1
+    source, target = corpus.source.alphabet, corpus.target.alphabet
+    return [
+        (
+            "".join(source[c] for c in row[:n_inputs] if c >= 0),
+            "".join(target[c] for c in row[n_inputs:] if c >= 0),
+        )
+        for row in units.digits()
+    ]
+
+
+def test_lattices_hold_every_alignment_and_nothing_else():
+    corpus = ss.PairCorpus.from_pairs(NAMES)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    lattices = build_lattices(corpus, units)
+    for row, (x, y) in enumerate(NAMES):
+        low, high = lattices.arc_offsets[row : row + 2]
+        first, last = lattices.node_offsets[row : row + 2]
+        paths = np.zeros(last - first)
+        paths[0] = 1
+        for origin, goal, _ in lattices.arcs[low:high]:
+            paths[goal - first] += paths[origin - first]
+        assert paths[-1] == len(all_alignments(x, y, SIZES))
+
+
+def test_expected_trigrams_are_averages_over_alignments():
+    corpus = ss.PairCorpus.from_pairs(NAMES)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    weights = np.random.default_rng(0).uniform(0.1, 1.0, len(units))
+    names = spelled(units, corpus)
+    weight_of = dict(zip(names, weights, strict=True))
+    expected = {}
+    for x, y in NAMES:
+        paths = all_alignments(x, y, SIZES)
+        mass = np.array([np.prod([weight_of[unit] for unit in path]) for path in paths])
+        for path, share in zip(paths, mass / mass.sum(), strict=True):
+            for triple in zip(path, path[1:], path[2:], strict=False):
+                expected[triple] = expected.get(triple, 0.0) + share
+    trigrams, masses = expected_trigrams(build_lattices(corpus, units), weights)
+    found = {tuple(names[u] for u in t): m for t, m in zip(trigrams.tolist(), masses, strict=True)}
+    assert found.keys() == expected.keys()
+    for triple, mass in found.items():
+        assert mass == pytest.approx(expected[triple])
+
+
+def test_unit_em_never_lowers_the_likelihood_and_finds_the_best_path():
+    corpus = ss.PairCorpus.from_pairs(NAMES * 3)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    lattices = build_lattices(corpus, units)
+    learned = learn_unit_weights(lattices, len(units), max_iter=15, tol=-1.0)
+    assert (np.diff(learned.info["log_likelihood"]) >= -1e-12).all()
+    assert learned.model.sum() == pytest.approx(1.0)
+    path, offsets = align_best(lattices, learned.model)
+    weight_of = dict(zip(spelled(units, corpus), learned.model, strict=True))
+    names = spelled(units, corpus)
+    for row, (x, y) in enumerate(NAMES):
+        best = max(np.prod([weight_of[u] for u in p]) for p in all_alignments(x, y, SIZES))
+        mine = np.prod([weight_of[names[u]] for u in path[offsets[row] : offsets[row + 1]]])
+        assert mine == pytest.approx(best)
+
+
+def sampled_pairs(truth, n=300, length=5):
+    rng = np.random.default_rng(0)
+    source = ss.Corpus.from_sequences(rng.integers(2, size=(n, length)).tolist())
+    drawn = ask.sample_outputs(truth.to_transducer(), source, random_state=1)
+    return [(list(x), y.tolist()) for x, y in zip(source, drawn, strict=True)]
+
+
+@pytest.mark.parametrize("emission", ["arc", "state"])
+def test_no_step_of_em_lowers_the_likelihood(emission):
+    pairs = sampled_pairs(random_parameters(2, 3, 2, 3))
+    estimator = ss.EMTransducer(2, emission=emission, max_iter=40, tol=0.0, random_state=0)
+    estimator.fit(pairs)
+    assert (np.diff(estimator.info_["log_likelihood"]) >= -1e-10).all()
+    assert estimator.model_.is_proper
+
+
+def test_the_likelihood_that_em_reports_is_the_sum_over_states():
+    truth = random_parameters(2, 3, 2, 3)
+    pairs = sampled_pairs(truth, n=20, length=3)
+    estimator = ss.EMTransducer(init=truth, emission="state", max_iter=1).fit(pairs)
+    expected = np.mean([np.log(path_sum(truth, x, y)) for x, y in pairs])
+    assert estimator.info_["log_likelihood"][0] == pytest.approx(expected)
+
+
+@pytest.mark.compiled
+def test_em_from_recovered_parameters_comes_near_the_truth():
+    truth = random_parameters(2, 3, 2, 3)
+    pairs = sampled_pairs(truth, n=3000)
+    estimator = ss.EMTransducer(2, emission="state", init="recovered", tol=1e-6, max_iter=200)
+    estimator.fit(pairs)
+    bound = ss.EMTransducer(init=truth, emission="state", max_iter=1).fit(pairs)
+    assert estimator.info_["log_likelihood"][-1] > bound.info_["log_likelihood"][0] - 1e-3
+
+
+def test_em_refuses_to_start_from_negative_weights():
+    model = random_parameters(2, 3, 2, 0).to_transducer()
+    wild = ss.Transducer.from_dense(
+        model.initial, -model.dense(), model.final, model.input_alphabet, model.output_alphabet
+    )
+    with pytest.raises(InvalidData, match="proper"):
+        ss.EMTransducer(init=wild).fit([([0, 1, 1], [0, 1, 2])])
+
+
+def test_chunk_transducers_sum_over_all_alignments():
+    corpus = ss.PairCorpus.from_pairs(NAMES * 3)
+    sizes = ((1, 0), (1, 1), (1, 2))
+    learned = learn_chunk_transducer(corpus, sizes, learner="em", n_states=2, max_iter=5).model
+    model = learned.model
+    x, y = NAMES[2]
+    total = 0.0
+    for path in all_alignments(x, y, sizes):
+        state = model.initial @ model.operator(
+            model.input_alphabet.index(("<begin>",)),
+            model.output_alphabet.index((("<begin>",),)),
+        )
+        for a, chunk in path:
+            known = tuple(chunk) in model.output_alphabet
+            code = model.output_alphabet.index(tuple(chunk)) if known else -1
+            state = state @ model.operator(model.input_alphabet.index(a), code) * known
+        total += float(
+            state
+            @ model.operator(
+                model.input_alphabet.index(("<end>",)), model.output_alphabet.index((("<end>",),))
+            )
+            @ model.final
+        )
+    found = learned.log_proba(ss.PairCorpus(corpus.source[2:3], corpus.target[2:3]))[0]
+    assert found == pytest.approx(np.log(total))
+    assert (np.diff(learn_chunk_transducer(
+        corpus, sizes, learner="em", n_states=2, max_iter=25
+    ).info["log_likelihood"]) >= -1e-10).all()  # fmt: skip
+
+
+def test_chunk_beams_add_up_alignments():
+    corpus = ss.PairCorpus.from_pairs(NAMES * 3)
+    sizes = ((1, 0), (1, 1), (1, 2))
+    learned = learn_chunk_transducer(corpus, sizes, learner="em", n_states=2, max_iter=5).model
+    scores, found = learned.n_best(corpus.source[:1], n_best=200, beam=2000)
+    outputs = [list(codes) for n in range(7) for codes in product(range(3), repeat=n)]
+    targets = ss.Corpus.from_sequences(outputs, alphabet=ss.Alphabet(range(3)))
+    target = ss.Corpus(targets.symbols, targets.offsets, corpus.target.alphabet)
+    pairs = ss.PairCorpus(corpus.source.take(np.zeros(len(outputs), int)), target)
+    expected = learned.log_proba(pairs)
+    best = np.argsort(-expected, kind="stable")[:5]
+    np.testing.assert_allclose(scores[0, :5], expected[best], rtol=1e-9)
+    assert found[0][0] == outputs[best[0]]
