@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from corpus.test_readers import COLUMNS, CONLLU, PAIRS, PAUTOMAC, SLASHES, TREBA
 
 import sigmastar as ss
 from automata.oracles import random_hmm, random_pfa, random_wfa
+from corpus.test_readers import COLUMNS, CONLLU, PAIRS, PAUTOMAC, SLASHES, TREBA
 from sigmastar.automata.formats.att import read_att
 from sigmastar.core.errors import SigmastarError
 

@@ -36,7 +36,7 @@ _EXPORTS = {
     "learn_rules": "sigmastar.tagging.brill",
     "held_out_tags": "sigmastar.tagging.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
-    "END": "sigmastar.automata.inference",
+    "END": "sigmastar.corpus.end",
     "likeliest_strings": "sigmastar.automata.inference",
     "bits_per_symbol": "sigmastar.automata.inference",
     "log_prefix_proba": "sigmastar.automata.inference",
@@ -53,7 +53,7 @@ _EXPORTS = {
     "read_pairs": "sigmastar.corpus.readers.api",
     "read_tagged": "sigmastar.corpus.readers.api",
     "read_solution": "sigmastar.corpus.readers.pautomac",
-    "read_model": "sigmastar.automata.formats.files",
+    "read_model": "sigmastar.loading",
     "write_model": "sigmastar.automata.formats.files",
     "ContinuousTagger": "sigmastar.sensors.model",
     "CentroidFeatures": "sigmastar.sensors.features.centroids",
@@ -99,7 +99,6 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM
-    from sigmastar.automata.formats.files import read_model as read_model
     from sigmastar.automata.formats.files import write_model as write_model
     from sigmastar.automata.inference import END as END
     from sigmastar.automata.inference import bits_per_symbol as bits_per_symbol
@@ -128,6 +127,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load
+    from sigmastar.loading import read_model as read_model
     from sigmastar.ngrams.estimator import KneserNey as KneserNey
     from sigmastar.sensors.estimators.baselines import FramewiseTagger as FramewiseTagger
     from sigmastar.sensors.estimators.baselines import GibbsSequenceTagger as GibbsSequenceTagger

@@ -1,29 +1,64 @@
-"""Read any ``.sigma`` file: the one place that knows every kind of model there is."""
+"""Read any model file: the one place that knows every wing.
+
+Kinds of models enter a registry by themselves when their module is imported; what is left to do
+here is to import the wings, one after the other, until the kind at hand is known.
+"""
 
 from __future__ import annotations
 
 import os
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
+from sigmastar.automata.formats.files import format_of, read_automaton
 from sigmastar.core.errors import FileFormatError, SigmastarError
 from sigmastar.core.model_files import read_stored
+from sigmastar.core.stored_model import MODEL_KINDS, StoredModel
 
-__all__ = ["KINDS", "load"]
+__all__ = ["known_kinds", "load", "read_model"]
 
-# Kind as written in the file -> module and class whose ``from_stored`` rebuilds it.
-KINDS = {
-    "WFA": ("sigmastar.automata.models.wfa", "WFA"),
-    "PFA": ("sigmastar.automata.models.pfa", "PFA"),
-    "HMM": ("sigmastar.automata.models.hmm", "HMM"),
-    "ContinuousTagger": ("sigmastar.sensors.model", "ContinuousTagger"),
-    "HMMTagger": ("sigmastar.tagging.hmm_tagger", "HMMTagger"),
-    "FSTTagger": ("sigmastar.tagging.fst_tagger", "FSTTagger"),
-    "Transducer": ("sigmastar.transducers.models.transducer", "Transducer"),
-    "ParametricTransducer": ("sigmastar.transducers.models.parametric", "ParametricTransducer"),
-    "Transliterator": ("sigmastar.transducers.transliteration.model", "TransliterationModel"),
-    "Ngram": ("sigmastar.ngrams.model", "NgramModel"),
-}
+
+def _automata() -> tuple[type[StoredModel], ...]:
+    from sigmastar.automata.models.hmm import HMM
+    from sigmastar.automata.models.pfa import PFA
+    from sigmastar.automata.models.wfa import WFA
+    from sigmastar.ngrams.model import NgramModel
+
+    return WFA, PFA, HMM, NgramModel
+
+
+def _tagging() -> tuple[type[StoredModel], ...]:
+    from sigmastar.tagging.fst_tagger import FSTTagger
+    from sigmastar.tagging.hmm_tagger import HMMTagger
+
+    return HMMTagger, FSTTagger
+
+
+def _transducers() -> tuple[type[StoredModel], ...]:
+    from sigmastar.transducers.models.parametric import ParametricTransducer
+    from sigmastar.transducers.models.transducer import Transducer
+    from sigmastar.transducers.transliteration.model import TransliterationModel
+
+    return Transducer, ParametricTransducer, TransliterationModel
+
+
+def _sensors() -> tuple[type[StoredModel], ...]:
+    from sigmastar.sensors.model import ContinuousTagger
+
+    return (ContinuousTagger,)
+
+
+_WINGS: tuple[Callable[[], tuple[type[StoredModel], ...]], ...] = (
+    _automata,
+    _tagging,
+    _transducers,
+    _sensors,
+)
+
+
+def known_kinds() -> dict[str, type[StoredModel]]:
+    """Return every kind of model that files may hold, by the name written in them."""
+    return {model.kind: model for wing in _WINGS for model in wing()}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -40,14 +75,17 @@ def load(path: str | os.PathLike[str]) -> Any:
         The model, validated anew.
     """
     stored = read_stored(path)
-    if stored.kind not in KINDS:
+    for wing in _WINGS:
+        if stored.kind in MODEL_KINDS:
+            break
+        wing()
+    if stored.kind not in MODEL_KINDS:
         raise FileFormatError(
             f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "
-            f"{', '.join(sorted(KINDS))}. Install a newer sigmastar."
+            f"{', '.join(sorted(known_kinds()))}. Install a newer sigmastar."
         )
-    module, name = KINDS[stored.kind]
     try:
-        return getattr(import_module(module), name).from_stored(stored)
+        return MODEL_KINDS[stored.kind].from_stored(stored)
     except SigmastarError as error:
         raise FileFormatError(f"{os.fspath(path)}: {error}") from error
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -56,3 +94,22 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{os.fspath(path)}: the {stored.kind} in the file is malformed "
             f"({type(error).__name__}: {error}). Write it again with model.save()."
         ) from error
+
+
+def read_model(path: str | os.PathLike[str], format: str | None = None) -> Any:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; text may be compressed with gzip or xz.
+    format : {"sigma", "pautomac", "treba", "att"}, optional
+        By default told by the name (``.sigma``, ``_model.txt``, ``.treba`` or ``.fsm``, ``.att`` or
+        ``.fst.txt``) or else by the content.
+
+    Returns
+    -------
+    WFA, PFA, HMM or any other model of sigmastar
+    """
+    format = format_of(path, format)
+    return load(path) if format == "sigma" else read_automaton(path, format)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sigmastar as ss
+from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import FileFormatError, InvalidParameter
-from sigmastar.core.model_files import alphabet_from_json, alphabet_to_json, atomic_write
+from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
 PLAIN = st.one_of(
     st.text(max_size=3), st.binary(max_size=3), st.integers(), st.none(), st.floats(allow_nan=False)

@@ -117,7 +117,7 @@ def test_a_failed_run_leaves_the_old_file(place):
 
 
 def test_devices_are_written_to_and_links_followed(tmp_path):
-    from sigmastar.core.model_files import atomic_write
+    from sigmastar.core.atomic import atomic_write
 
     atomic_write(os.devnull, b"gone")
     assert not os.path.isfile(os.devnull)

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.automata.models.wfa import WFA, frozen_array, reachable_states, useful_states
+from sigmastar.automata.models.wfa import WFA, reachable_states, useful_states
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.rules import Choice, Instance, Real, check
 from sigmastar.core.types import BoolArray, FloatArray

@@ -17,8 +17,8 @@ from typing import Any
 from sigmastar.automata.estimators.registry import Method, find_method
 from sigmastar.bench.published import PERPLEXITY, WER
 from sigmastar.bench.tables import write_csv
+from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.model_files import atomic_write
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sigmastar.core.model_files import atomic_write
+from sigmastar.core.atomic import atomic_write
 
 __all__ = ["write_csv"]
 

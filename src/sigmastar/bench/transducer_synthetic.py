@@ -19,7 +19,7 @@ import numpy as np
 
 from sigmastar.bench import tables
 from sigmastar.bench.figures import require_matplotlib
-from sigmastar.core.model_files import atomic_open
+from sigmastar.core.atomic import atomic_open
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet

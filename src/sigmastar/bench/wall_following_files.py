@@ -7,7 +7,7 @@ from typing import Any
 
 from sigmastar.bench.figures import require_matplotlib
 from sigmastar.bench.tables import write_csv
-from sigmastar.core.model_files import atomic_open
+from sigmastar.core.atomic import atomic_open
 
 __all__ = ["plot_figure1", "plot_figure2", "write_csv"]
 

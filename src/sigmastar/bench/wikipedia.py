@@ -25,14 +25,14 @@ from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.estimators.baum_welch import BaumWelchPFA
 from sigmastar.automata.estimators.separable import SeparablePFA
 from sigmastar.automata.estimators.spectral import SpectralWFA
-from sigmastar.automata.inference.likelihood import next_likelihoods, positions_after
+from sigmastar.automata.inference.likelihood import next_likelihoods
 from sigmastar.automata.learn.smoothing import background_of, spread_pfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.corpus import Corpus, positions_after
 from sigmastar.ngrams.estimator import KneserNey
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run_chunks"]

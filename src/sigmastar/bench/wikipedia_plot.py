@@ -9,7 +9,7 @@ from typing import Any
 
 from sigmastar.bench.figures import require_matplotlib
 from sigmastar.bench.wikipedia import ChunkResult
-from sigmastar.core.model_files import atomic_open
+from sigmastar.core.atomic import atomic_open
 
 __all__ = ["draw_figures", "require_matplotlib"]
 

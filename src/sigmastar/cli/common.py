@@ -329,8 +329,8 @@ def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
 
 def load_automaton(path: str | Path) -> Any:
     """Read an automaton from a file of any format; say what else a file holds, and who reads it."""
-    from sigmastar.automata.formats.files import read_model
     from sigmastar.core.errors import FileFormatError
+    from sigmastar.loading import read_model
 
     model = read_model(path)
     name = type(model).__name__

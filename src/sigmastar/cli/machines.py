@@ -42,8 +42,8 @@ def show(
     sigmastar show model.sigma
     sigmastar show true_model.txt -k 3 --json
     """
-    from sigmastar.automata.formats.files import read_model
     from sigmastar.core.progress import stage
+    from sigmastar.loading import read_model
     from sigmastar.show.views.summary import summarize
 
     machine = read_model(model)
@@ -116,7 +116,7 @@ def export(
     sigmastar export true.sigma true.fst --to openfst
     sigmastar export true.sigma - --to pautomac
     """
-    from sigmastar.automata.formats.files import read_model
+    from sigmastar.loading import read_model
 
     machine = read_model(model)
     if target == "-":
@@ -132,8 +132,8 @@ def export(
 
 def _write_model(machine: Any, target: Path, to: str | None) -> None:
     from sigmastar.automata.formats.files import write_model
+    from sigmastar.core.atomic import atomic_write
     from sigmastar.core.errors import InvalidModel
-    from sigmastar.core.model_files import atomic_write
 
     if to != "openfst" and not (to is None and target.suffix == ".fst"):
         write_model(machine, target, to)

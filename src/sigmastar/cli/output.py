@@ -97,7 +97,7 @@ def writing(to: str) -> Iterator[BinaryIO]:
             yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from sigmastar.core.model_files import atomic_open
+    from sigmastar.core.atomic import atomic_open
 
     with atomic_open(to) as file:
         yield file

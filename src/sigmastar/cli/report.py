@@ -80,7 +80,7 @@ def report(
 
 def _subject(path: Path) -> Subject:
     """Load whatever the file holds, with its history if it is one of ours."""
-    from sigmastar.automata.formats.files import read_model
+    from sigmastar.loading import read_model
     from sigmastar.show.views.subject import Subject, subject_of
 
     if path.suffix == ".sigma":

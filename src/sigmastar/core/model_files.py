@@ -8,31 +8,23 @@ A file is written beside its target and moved there: it appears whole or not at 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
-from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.atomic import atomic_write
+from sigmastar.core.errors import FileFormatError
 from sigmastar.core.json_values import thinned
-from sigmastar.core.types import Symbol
-from sigmastar.corpus.alphabet import Alphabet
 
 __all__ = [
     "Stored",
-    "alphabet_from_json",
-    "alphabet_to_json",
-    "atomic_open",
-    "atomic_write",
     "read_history",
     "read_stored",
     "write_stored",
@@ -141,99 +133,9 @@ def _read_file(
     return record, arrays
 
 
-def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write bytes to a temporary file beside the target, then move it there."""
-    with atomic_open(path) as file:
-        file.write(data)
-
-
-@contextlib.contextmanager
-def atomic_open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears under its name once the block has ended well.
-
-    A device or a pipe (``/dev/null``, ``/dev/stdout``) is written to directly, and a link is
-    followed: what is replaced is always a regular file.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with open(target, "wb") as file:
-            yield file
-        return
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise type(error)(
-            error.errno,
-            f"cannot write ({error.strerror}). Name a file in a directory that exists "
-            "and is yours to write to",
-            os.fspath(path),
-        ) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
 def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:
     digest = hashlib.sha256()
     for name, array in sorted(arrays.items()):
         digest.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         digest.update(np.ascontiguousarray(array).data if array.size else b"")
     return digest.hexdigest()
-
-
-def alphabet_to_json(alphabet: Alphabet) -> dict[str, Any]:
-    """Describe an alphabet in JSON: strings, numbers, None, bytes, and tuples of these."""
-    return {
-        "symbols": [_symbol_to_json(symbol) for symbol in alphabet.symbols],
-        "unk": None if alphabet.unk is None else alphabet.index(alphabet.unk),
-    }
-
-
-def alphabet_from_json(value: Any) -> Alphabet:
-    """Rebuild an alphabet from its JSON."""
-    try:
-        symbols = [_symbol_from_json(symbol) for symbol in value["symbols"]]
-        unk = value["unk"]
-        if unk is not None and not (type(unk) is int and 0 <= unk < len(symbols)):
-            raise ValueError("unk")
-        return Alphabet(symbols, unk=None if unk is None else symbols[unk])
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise FileFormatError(f"the alphabet of the model file is malformed ({error}).") from None
-
-
-def _symbol_to_json(symbol: Symbol) -> Any:
-    if symbol is None or isinstance(symbol, (str, bool, int)):
-        return symbol
-    if isinstance(symbol, float) and symbol == symbol and abs(symbol) != float("inf"):
-        return symbol
-    if isinstance(symbol, np.generic):
-        return _symbol_to_json(symbol.item())
-    if isinstance(symbol, bytes):
-        return {"bytes": symbol.hex()}
-    if isinstance(symbol, tuple):
-        return {"tuple": [_symbol_to_json(part) for part in symbol]}
-    raise InvalidParameter(
-        f"symbols must be strings, numbers, None, bytes or tuples of these to be saved; "
-        f"got {symbol!r} of type {type(symbol).__name__}. Recode the corpus with str symbols."
-    )
-
-
-def _symbol_from_json(value: Any) -> Symbol:
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, dict) and len(value) == 1:
-        if isinstance(value.get("bytes"), str):
-            return bytes.fromhex(value["bytes"])
-        if isinstance(value.get("tuple"), list):
-            return tuple(_symbol_from_json(part) for part in value["tuple"])
-    raise ValueError(f"a symbol is {str(value)[:40]!r}")

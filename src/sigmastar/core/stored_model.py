@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sigmastar.core.model_files import Stored, write_stored
 from sigmastar.core.types import FloatArray
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 
-__all__ = ["StoredModel", "model_card"]
+__all__ = ["MODEL_KINDS", "StoredModel", "model_card"]
+
+MODEL_KINDS: dict[str, type[StoredModel]] = {}  # by the kind written in the file
 
 _LARGEST_PICTURE = 48  # states
 
@@ -21,6 +23,17 @@ class StoredModel:
     """A model with named arrays, a few facts about itself, and perhaps a matrix to look at."""
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Enter the kind into the registry that :func:`sigmastar.load` looks up."""
+        super().__init_subclass__(**options)
+        if "kind" in cls.__dict__:
+            MODEL_KINDS[cls.kind] = cls
+
+    @classmethod
+    @abstractmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Rebuild a model from its named arrays and metadata."""
 
     @abstractmethod
     def to_stored(self) -> Stored:

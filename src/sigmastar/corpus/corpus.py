@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import Real, check
-from sigmastar.core.types import IndexArray, Symbol, SymbolArray
+from sigmastar.core.rules import Integer, Real, check
+from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
 from sigmastar.corpus.kernels.trie import grow_trie
 
@@ -334,3 +334,28 @@ def _checked_lengths(lengths: ArrayLike, n_symbols: int) -> IndexArray:
             f"their sum is {int(counts.sum())}."
         )
     return counts.astype(np.int64)
+
+
+def corpus_to_learn(
+    X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None, unknown: Unknown
+) -> Corpus:
+    """Encode sequences to learn from; under ``unknown="unk"`` the alphabet has a symbol for it."""
+    corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=unknown)
+    if unknown == "unk" and corpus.alphabet.unk is None:
+        corpus = corpus.recode(corpus.alphabet.with_unk())
+    if len(corpus) == 0:
+        raise InvalidData("X must hold at least one sequence; it is empty.")
+    return corpus
+
+
+def positions_after(corpus: Corpus, skip: int) -> BoolArray:
+    """Mark the symbols of a corpus that are not among the first ``skip`` of their sequence."""
+    check("skip", skip, Integer(0))
+    place = np.arange(corpus.n_symbols) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+    counted: BoolArray = place >= skip
+    if not counted.any():
+        raise InvalidData(
+            f"X must hold a sequence of more than {skip} symbols, those that are skipped; the "
+            f"longest has {int(corpus.lengths.max(initial=0))}. Lower skip."
+        )
+    return counted

@@ -20,9 +20,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import DataNotFound, InvalidParameter
 from sigmastar.core.extras import require
-from sigmastar.core.model_files import atomic_write
 from sigmastar.core.progress import stage
 
 __all__ = ["DataFile", "DataHome", "cache_directory", "files_present", "find_file"]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.types import FloatArray
 from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, colour, label, shorten, svg, ticks
 from sigmastar.drawing.markup import Markup, element, number
+from sigmastar.drawing.types import FloatArray
 
 __all__ = ["bars", "lines", "stems", "strips"]
 

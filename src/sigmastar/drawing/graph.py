@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.core.types import FloatArray
 from sigmastar.drawing.canvas import ACCENT, INK, MUTED, NEGATIVE, shorten, svg
 from sigmastar.drawing.layout import place, spread
 from sigmastar.drawing.markup import Markup, element, number
+from sigmastar.drawing.types import FloatArray
 
 __all__ = ["Arc", "draw_graph", "node_places"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigmastar.core.types import FloatArray
 from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, NEGATIVE, label, shorten, svg
 from sigmastar.drawing.markup import Markup, element
+from sigmastar.drawing.types import FloatArray
 
 __all__ = ["heatmap"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.core.types import BoolArray, FloatArray
+from sigmastar.drawing.types import BoolArray, FloatArray
 
 __all__ = ["hop_distances", "place", "spread"]
 

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.automata.estimators.base import ModelEstimator, corpus_to_learn
-from sigmastar.automata.inference.likelihood import positions_after
-from sigmastar.automata.inference.nextsymbol import END
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import (
     AnyOf,
@@ -27,7 +25,8 @@ from sigmastar.core.rules import (
 )
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn, positions_after
+from sigmastar.corpus.end import END
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
 

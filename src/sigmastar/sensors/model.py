@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.automata.models.wfa import frozen_array
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel, InvalidParameter
-from sigmastar.core.model_files import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.sensors.features.feature_map import FeatureMap
 
 __all__ = ["ContinuousTagger"]

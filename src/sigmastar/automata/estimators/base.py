@@ -6,65 +6,25 @@ all work to a pure ``learn_*`` function, whose result it keeps in ``model_`` and
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.automata import inference
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, Rule, check_all
 from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn
 
-__all__ = ["AutomatonEstimator", "ModelEstimator", "RuledEstimator", "corpus_to_learn"]
-
-
-def corpus_to_learn(
-    X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None, unknown: Unknown
-) -> Corpus:
-    """Encode sequences to learn from; under ``unknown="unk"`` the alphabet has a symbol for it."""
-    corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=unknown)
-    if unknown == "unk" and corpus.alphabet.unk is None:
-        corpus = corpus.recode(corpus.alphabet.with_unk())
-    if len(corpus) == 0:
-        raise InvalidData("X must hold at least one sequence; it is empty.")
-    return corpus
-
-
-class RuledEstimator(BaseEstimator):
-    """An estimator whose parameters have rules."""
-
-    _rules: ClassVar[Mapping[str, Rule]] = {}
-
-    def _check_parameters(self) -> None:
-        """Raise :class:`InvalidParameter` for the first parameter that breaks its rule."""
-        check_all(self.get_params(deep=False), self._rules)
-
-
-class ModelEstimator(RuledEstimator):
-    """An estimator that learns one model, and can write it to a file."""
-
-    model_: Any
-    info_: Mapping[str, Any]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learned model, and how it came about, to a file.
-
-        :func:`sigmastar.load` reads the model back; :func:`sigmastar.write_report` also draws what
-        ``info_`` recorded.
-        """
-        check_is_fitted(self, "model_")
-        self.model_.save(path, history={"method": type(self).__name__, **self.info_})
+__all__ = ["AutomatonEstimator"]
 
 
 class AutomatonEstimator(ModelEstimator):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.automata.estimators.base import AutomatonEstimator, corpus_to_learn
+from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.inference.scoring import string_weights
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.plan import BasisChoice, MomentPlan
@@ -16,7 +16,7 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Real, Rule, check_all
 from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.corpus import Corpus, Sequences, corpus_to_learn
 from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["MOMENT_RULES", "MomentEstimator", "diagnosed"]

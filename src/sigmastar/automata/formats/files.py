@@ -1,50 +1,36 @@
-"""Read and write model files of any known format."""
+"""Automata in the formats of other programs: which one a file is in, reading, writing."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from sigmastar.automata.formats.att import att_text, read_att, symbols_path, symbols_text
 from sigmastar.automata.formats.pautomac import pautomac_text, read_pautomac_model
 from sigmastar.automata.formats.treba import read_treba, treba_text
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
-from sigmastar.core.model_files import atomic_write
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, check
 from sigmastar.corpus.readers.source import Source, base_name
 
-__all__ = ["MODEL_FORMATS", "read_model", "write_model"]
+__all__ = ["MODEL_FORMATS", "format_of", "read_automaton", "write_model"]
 
 MODEL_FORMATS = ("sigma", "pautomac", "treba", "att")
 _RULE = AnyOf(Nothing(), Choice(*MODEL_FORMATS))
 _OPENFST = b"\xd6\xfd\xb2\x7e"  # the first bytes of a binary machine
 
 
-def read_model(path: str | os.PathLike[str], format: str | None = None) -> Any:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; text may be compressed with gzip or xz.
-    format : {"sigma", "pautomac", "treba", "att"}, optional
-        By default told by the name (``.sigma``, ``_model.txt``, ``.treba`` or ``.fsm``, ``.att`` or
-        ``.fst.txt``) or else by the content.
-
-    Returns
-    -------
-    WFA, PFA, HMM or any other model of sigmastar
-    """
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Tell the format of a model file: as given, by its name, or by its content."""
     check("format", format, _RULE)
     if format is None and os.fspath(path) == "-":
         raise InvalidParameter("format must be given to read a model from standard input.")
-    format = format or _by_name(path) or _by_content(path)
-    if format == "sigma":
-        from sigmastar.loading import load
+    return format or _by_name(path) or _by_content(path)
 
-        return load(path)
+
+def read_automaton(path: str | os.PathLike[str], format: str) -> WFA | HMM:
+    """Read an automaton from a file of another program."""
     if format == "pautomac":
         return read_pautomac_model(path)
     return read_treba(path) if format == "treba" else read_att(path)
@@ -61,7 +47,7 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
     path : str or path
         The file.
     format : {"sigma", "pautomac", "treba", "att"}, optional
-        By default told by the name, as in :func:`read_model`.
+        By default told by the name, as in :func:`sigmastar.read_model`.
     """
     check("format", format, _RULE)
     check("model", model, Instance(WFA, HMM))

@@ -9,7 +9,6 @@ from sigmastar.automata.inference.likelihood import (
     next_likelihoods,
 )
 from sigmastar.automata.inference.nextsymbol import (
-    END,
     next_distribution,
     next_symbol_errors,
     predict_next,
@@ -20,6 +19,7 @@ from sigmastar.automata.inference.scoring import log_prefix_proba, log_proba, st
 from sigmastar.automata.inference.search import likeliest_strings
 from sigmastar.automata.inference.tree import PrefixTree
 from sigmastar.automata.inference.viterbi import Decoded, viterbi
+from sigmastar.corpus.end import END
 
 __all__ = [
     "END",

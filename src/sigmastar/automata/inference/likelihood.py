@@ -26,12 +26,11 @@ from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
-from sigmastar.core.errors import InvalidData
-from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, check
-from sigmastar.core.types import BoolArray, FloatArray
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.core.rules import AnyOf, Flag, Nothing, Real, check
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, positions_after
 
-__all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods", "positions_after"]
+__all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods"]
 
 
 def next_likelihoods(
@@ -139,16 +138,3 @@ def bits_per_symbol(
     with np.errstate(divide="ignore"):
         logs = np.log2(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted])
     return float(-logs.mean())
-
-
-def positions_after(corpus: Corpus, skip: int) -> BoolArray:
-    """Mark the symbols of a corpus that are not among the first ``skip`` of their sequence."""
-    check("skip", skip, Integer(0))
-    place = np.arange(corpus.n_symbols) - np.repeat(corpus.offsets[:-1], corpus.lengths)
-    counted: BoolArray = place >= skip
-    if not counted.any():
-        raise InvalidData(
-            f"X must hold a sequence of more than {skip} symbols, those that are skipped; the "
-            f"longest has {int(corpus.lengths.max(initial=0))}. Lower skip."
-        )
-    return counted

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from sigmastar.automata.inference.readout import Readout, readable
@@ -17,28 +15,9 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.end import END
 
-__all__ = ["END", "next_distribution", "next_symbol_errors", "predict_next"]
-
-
-class _End:
-    """The end of a string, as a continuation of a prefix."""
-
-    _instance: _End | None = None
-
-    def __new__(cls) -> _End:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-    def __repr__(self) -> str:
-        return "END"
-
-    def __reduce__(self) -> tuple[type[_End], tuple[()]]:
-        return (_End, ())
-
-
-END: Final = _End()
+__all__ = ["next_distribution", "next_symbol_errors", "predict_next"]
 
 
 def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:

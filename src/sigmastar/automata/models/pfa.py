@@ -13,29 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.arrays import check_distributions
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 
-__all__ = ["PFA", "check_distributions"]
-
-TOLERANCE = 1e-9
-
-
-def check_distributions(name: str, sums: FloatArray, *arrays: FloatArray) -> None:
-    """Check that no weight is negative and that all sums are one."""
-    for array in arrays:
-        if (array < 0).any():
-            raise InvalidModel(
-                f"{name} must not be negative; the smallest weight is {array.min():.3g}. "
-                "Use a WFA for negative weights."
-            )
-    off = float(np.abs(np.asarray(sums) - 1.0).max(initial=0.0))
-    if not off <= TOLERANCE:
-        raise InvalidModel(
-            f"{name} must sum to 1 (within {TOLERANCE:g}); one sum is off by {off:.3g}. "
-            "Use the classmethod normalized(…) to rescale."
-        )
+__all__ = ["PFA"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,33 +11,16 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.model_files import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
-__all__ = ["WFA", "frozen_array", "reachable_states", "useful_states"]
-
-
-def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    """Copy to a contiguous read-only float64 array of the given shape (-1: any), all finite."""
-    try:
-        array = np.array(values, dtype=np.float64, order="C", copy=True)
-    except (TypeError, ValueError) as error:
-        raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
-    fits = array.ndim == len(shape) and all(
-        want in (-1, have) for want, have in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
-        wanted = " by ".join("any" if size < 0 else str(size) for size in shape)
-        raise InvalidModel(f"{name} must have shape {wanted}; got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
-    array.setflags(write=False)
-    return array
+__all__ = ["WFA", "reachable_states", "useful_states"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Rule, check
 from sigmastar.core.types import FloatArray, IndexArray

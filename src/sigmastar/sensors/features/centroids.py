@@ -20,8 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from sigmastar.automata.estimators.base import RuledEstimator
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.estimator import RuledEstimator
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, Real, Rule
 from sigmastar.core.types import FloatArray

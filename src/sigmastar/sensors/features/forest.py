@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.automata.models.wfa import frozen_array
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.kernels.forest import sum_leaves

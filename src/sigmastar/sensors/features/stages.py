@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from sigmastar.automata.models.wfa import frozen_array
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from sigmastar.core.model_files import atomic_write
+from sigmastar.core.atomic import atomic_write
 from sigmastar.core.stored_model import fact_text
 from sigmastar.core.version import __version__
 from sigmastar.drawing.markup import Child, Markup, element, join

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Rule, check_all
 from sigmastar.core.types import FloatArray, Learned, Symbol

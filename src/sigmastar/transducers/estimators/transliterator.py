@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.automata.estimators.base import ModelEstimator
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule, check
 from sigmastar.corpus.alphabet import Unknown

@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.automata.models.wfa import frozen_array
+from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.model_files import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
 __all__ = ["Transducer"]
 

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
-from sigmastar.core.model_files import Stored, alphabet_from_json, alphabet_to_json
+from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
+from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units

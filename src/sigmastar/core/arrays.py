@@ -1,0 +1,47 @@
+"""Arrays of a model: copied, shaped, finite, read-only; and distributions that sum to one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.types import FloatArray
+
+__all__ = ["check_distributions", "frozen_array"]
+
+TOLERANCE = 1e-9
+
+
+def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Copy to a contiguous read-only float64 array of the given shape (-1: any), all finite."""
+    try:
+        array = np.array(values, dtype=np.float64, order="C", copy=True)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
+    fits = array.ndim == len(shape) and all(
+        want in (-1, have) for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = " by ".join("any" if size < 0 else str(size) for size in shape)
+        raise InvalidModel(f"{name} must have shape {wanted}; got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
+    array.setflags(write=False)
+    return array
+
+
+def check_distributions(name: str, sums: FloatArray, *arrays: FloatArray) -> None:
+    """Check that no weight is negative and that all sums are one."""
+    for array in arrays:
+        if (array < 0).any():
+            raise InvalidModel(
+                f"{name} must not be negative; the smallest weight is {array.min():.3g}. "
+                "Use a WFA for negative weights."
+            )
+    off = float(np.abs(np.asarray(sums) - 1.0).max(initial=0.0))
+    if not off <= TOLERANCE:
+        raise InvalidModel(
+            f"{name} must sum to 1 (within {TOLERANCE:g}); one sum is off by {off:.3g}. "
+            "Use the classmethod normalized(…) to rescale."
+        )

@@ -1,0 +1,44 @@
+"""What every estimator shares: parameter rules as data, and a model that can be saved.
+
+An estimator stores its arguments untouched, checks them in ``fit`` against ``_rules`` and leaves
+all work to a pure ``learn_*`` function, whose result it keeps in ``model_`` and ``info_``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sigmastar.core.rules import Rule, check_all
+
+__all__ = ["ModelEstimator", "RuledEstimator"]
+
+
+class RuledEstimator(BaseEstimator):
+    """An estimator whose parameters have rules."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def _check_parameters(self) -> None:
+        """Raise :class:`InvalidParameter` for the first parameter that breaks its rule."""
+        check_all(self.get_params(deep=False), self._rules)
+
+
+class ModelEstimator(RuledEstimator):
+    """An estimator that learns one model, and can write it to a file."""
+
+    model_: Any
+    info_: Mapping[str, Any]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learned model, and how it came about, to a file.
+
+        :func:`sigmastar.load` reads the model back; :func:`sigmastar.write_report` also draws what
+        ``info_`` recorded.
+        """
+        check_is_fitted(self, "model_")
+        self.model_.save(path, history={"method": type(self).__name__, **self.info_})
