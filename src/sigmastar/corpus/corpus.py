@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, check
+from sigmastar.core.splits import draw_part
 from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
 from sigmastar.corpus.kernels.trie import grow_trie
@@ -253,9 +254,7 @@ class Corpus(Sequence[list[Symbol]]):
     def split(self, fraction: float, *, random_state: RandomState = None) -> tuple[Corpus, Corpus]:
         """Draw a random part of the sequences; return it and the rest, each in the order given."""
         check("fraction", fraction, Real(0, 1))
-        rng = as_generator(random_state)
-        chosen = np.zeros(len(self), dtype=bool)
-        chosen[rng.permutation(len(self))[: round(fraction * len(self))]] = True
+        chosen = draw_part(len(self), fraction, as_generator(random_state))
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
 
     def recode(self, alphabet: Alphabet, *, unknown: Unknown = "error") -> Corpus:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Real, check
+from sigmastar.core.splits import draw_part
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
@@ -107,7 +108,5 @@ class PairCorpus:
     ) -> tuple[PairCorpus, PairCorpus]:
         """Draw a random part of the pairs; return it and the rest, each in the order given."""
         check("fraction", fraction, Real(0, 1))
-        chosen = np.zeros(len(self), dtype=bool)
-        order = as_generator(random_state).permutation(len(self))
-        chosen[order[: round(fraction * len(self))]] = True
+        chosen = draw_part(len(self), fraction, as_generator(random_state))
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))

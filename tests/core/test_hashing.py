@@ -1,0 +1,27 @@
+"""Open addressing against a dictionary."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sigmastar.core.hashing import EMPTY, empty_keys, find_slot, pair_key, table_size
+
+
+@given(st.lists(st.integers(0, 2**62), max_size=200))
+def test_a_table_finds_what_was_put_in_and_nothing_else(numbers):
+    keys = empty_keys(len(set(numbers)))
+    for key in numbers:
+        keys[find_slot(keys, key)] = key
+    assert sorted(keys[keys != EMPTY]) == sorted(set(numbers))
+    assert keys[find_slot(keys, 2**62 + 1)] == EMPTY
+
+
+def test_at_least_half_of_the_slots_stay_free():
+    assert all(2 * n <= table_size(n) and table_size(n).bit_count() == 1 for n in range(5000))
+
+
+def test_pairs_have_keys_of_their_own():
+    rng = np.random.default_rng(0)
+    pairs = {(int(a), int(b)) for a, b in rng.integers(0, 2**31, (2000, 2))}
+    assert len({pair_key(a, b) for a, b in pairs}) == len(pairs)
+    assert min(pair_key(a, b) for a, b in pairs) >= 0
