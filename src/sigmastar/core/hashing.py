@@ -41,7 +41,7 @@ def pair_key(high: int, low: int) -> np.int64:
 
 
 @kernel
-def find_slot(keys: IndexArray, key: int) -> int:
+def find_slot(keys: IndexArray, key: int) -> np.int64:
     """Return the slot that holds a key, or else the free slot where it belongs."""
     mask = len(keys) - 1
     slot = mixed(key) & mask
