@@ -5,13 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from scipy.sparse import csr_array
+
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 
-__all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
+__all__ = [
+    "Continuations",
+    "Document",
+    "PrefixProblem",
+    "Problem",
+    "SensorSeries",
+    "Splits",
+    "TaggedDocuments",
+]
 
 CorpusT = TypeVar("CorpusT", Corpus, PairCorpus)
 
@@ -43,6 +53,48 @@ class Problem:
             f"Problem({self.name!r}: {len(self.train):,} strings to learn from, "
             f"{len(self.test):,} to test, {self.model!r})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Continuations:
+    """Prefixes, and how good each symbol would be after them.
+
+    Attributes
+    ----------
+    prefixes : Corpus
+        What came first.
+    gains : sparse array (len(prefixes), n_symbols + 1)
+        What each next symbol is worth: its true probability, or one if it came. The end is last.
+    best : array (len(prefixes),)
+        The most that a ranking of five can collect, as the makers of the data give it.
+    """
+
+    prefixes: Corpus
+    gains: csr_array
+    best: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Continuations({len(self.prefixes):,} prefixes)"
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixProblem:
+    """Strings to learn from, and prefixes to continue.
+
+    Attributes
+    ----------
+    train : Corpus
+        Whole strings.
+    public, private : Continuations
+        Prefixes to choose by, and prefixes to report.
+    name : str
+        For titles and messages.
+    """
+
+    train: Corpus
+    public: Continuations
+    private: Continuations
+    name: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
-
-from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.estimator import ModelEstimator
-from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import (
-    AnyOf,
-    Choice,
-    Flag,
-    Instance,
-    Integer,
-    Nothing,
-    Rule,
-    check,
-    check_all,
-)
-from sigmastar.core.types import FloatArray, Symbol
+from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Rule
+from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn, positions_after
-from sigmastar.corpus.end import END
+from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
+from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["KneserNey"]
 
 
-class KneserNey(ModelEstimator):
+class KneserNey(PredictorEstimator):
     """Predict the next symbol from the last few: the sober baseline for any sequence model.
 
     Interpolated modified Kneser–Ney smoothing. No size to tune but the order; 12 million
@@ -88,89 +71,5 @@ class KneserNey(ModelEstimator):
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : Corpus or iterable of sequences
-            Each sequence a list, tuple, array or string of hashable symbols.
-        y : None
-            Ignored; here for scikit-learn.
-        lengths : array of int, optional
-            If given, X is one flat run of symbols, cut into pieces of these lengths.
-        """
-        check_all(self.get_params(deep=False), self._rules)
-        corpus = corpus_to_learn(X, lengths, self.alphabet, self.unknown)
-        if len(corpus.alphabet) == 0:
-            raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
-        learned = learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))
-        self.model_ = learned.model
-        self.info_ = learned.info
-        self.alphabet_ = corpus.alphabet
-        return self
-
-    def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:
-        check_is_fitted(self, "model_")
-        return as_corpus(X, lengths=lengths, alphabet=self.alphabet_, unknown=self.unknown)
-
-    def next_likelihoods(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
-        """Return the likelihood of every symbol given what precedes it, all sequences in a row."""
-        return self.model_.likelihoods(self._encoded(X, lengths))[0]
-
-    def mean_next_likelihood(self, X: Sequences, *, skip: int = 0) -> float:
-        """Return the mean likelihood of the next symbol, after the first ``skip`` of each."""
-        corpus = self._encoded(X)
-        return float(self.model_.likelihoods(corpus)[0][positions_after(corpus, skip)].mean())
-
-    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
-        """Return the natural logarithm of each sequence's probability.
-
-        With ``ends=False``, the probability that a text begins with it.
-        """
-        corpus = self._encoded(X, lengths)
-        likelihoods, at_end = self.model_.likelihoods(corpus)
-        totals = np.concatenate([[0.0], np.cumsum(np.log(likelihoods))])
-        return np.asarray(np.diff(totals[corpus.offsets]) + np.log(at_end))
-
-    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
-        """Return the mean log-probability of a sequence (higher is better)."""
-        return float(np.mean(self.log_proba(X, lengths=lengths)))
-
-    def next_distribution(self, X: Sequences) -> FloatArray:
-        """Return the probabilities of what follows each sequence: symbols, then the end if any."""
-        return self._rows(self._encoded(X))
-
-    def _rows(self, corpus: Corpus) -> FloatArray:
-        return self.model_.distributions(corpus)
-
-    def predict_next(
-        self, X: Sequences, k: int = 1, *, lengths: ArrayLike | None = None
-    ) -> list[list[tuple[Symbol, float]]]:
-        """Return the k likeliest continuations of each sequence, with probabilities."""
-        check("k", k, Integer(1))
-        rows = self._rows(self._encoded(X, lengths))
-        names: list[Symbol] = [*self.alphabet_.symbols, END]
-        best = np.argsort(-rows, axis=1, kind="stable")[:, :k]
-        return [
-            [(names[column], float(row[column])) for column in columns]
-            for row, columns in zip(rows, best, strict=True)
-        ]
-
-    def sample(
-        self, n: int = 1, *, length: int | None = None, random_state: RandomState = None
-    ) -> list[list[Symbol]]:
-        """Draw sequences, up to their ends or to ``length`` symbols, whichever comes first.
-
-        Without ends to draw (``ends=False``) a length must be given.
-        """
-        check_is_fitted(self, "model_")
-        check("n", n, Integer(0))
-        check("length", length, AnyOf(Integer(0), Nothing()))
-        if length is None and not self.model_.ends:
-            raise InvalidParameter(
-                "length must be given to sample from a model without ends; got None."
-            )
-        rng = as_generator(random_state)
-        drawn = [self.model_.draw(rng, length) for _ in range(n)]
-        return [self.alphabet_.decode(codes) for codes in drawn]
+    def _learn(self, corpus: Corpus) -> Learned[NgramModel]:
+        return learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))

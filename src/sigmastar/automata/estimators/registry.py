@@ -16,6 +16,7 @@ from sigmastar.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from sigmastar.automata.estimators.base import AutomatonEstimator
+    from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["METHODS", "Method", "find_method"]
 
@@ -29,7 +30,7 @@ class Method:
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
-    def build(self, **options: Any) -> AutomatonEstimator:
+    def build(self, **options: Any) -> AutomatonEstimator | PredictorEstimator:
         """Make the estimator; options that are None keep their defaults.
 
         An option that the method does not have is refused.
@@ -43,7 +44,7 @@ class Method:
                     f"{key} must be left out: {self.name} has no such parameter. It takes "
                     f"{', '.join(sorted(known))}."
                 )
-        estimator: AutomatonEstimator = kind(**{**self.fixed, **given})
+        estimator: AutomatonEstimator | PredictorEstimator = kind(**{**self.fixed, **given})
         return estimator
 
 
@@ -71,6 +72,7 @@ METHODS: Mapping[str, Method] = {
     ),
     "gibbs": Method("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
     "auto": Method("auto", "AutoWFA", "the best within a time budget"),
+    "mixture": Method("mixture", "ContextMixture", "n-grams, other contexts and automata, mixed"),
 }
 
 

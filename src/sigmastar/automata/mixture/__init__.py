@@ -1,0 +1,1 @@
+"""Predict the next symbol by mixing n-grams, skipping contexts, the recent past and automata."""
