@@ -30,5 +30,5 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True)
 def folder_of_its_own(tmp_path, monkeypatch):
-    """Run every test in an empty folder: what it writes by a relative path never lies about here."""
+    """Run every test in an empty folder, so that what it writes is never left in the checkout."""
     monkeypatch.chdir(tmp_path)

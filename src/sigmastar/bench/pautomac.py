@@ -23,11 +23,11 @@ from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
 
-__all__ = ["Result", "run", "summary", "warm_up", "write_results"]
+__all__ = ["PautomacResult", "run", "summary", "warm_up", "write_results"]
 
 
 @dataclass(frozen=True)
-class Result:
+class PautomacResult:
     """One method on one problem; word error rates in per cent.
 
     Figures are None where the learner refused the problem (``note`` says why) or nothing was
@@ -53,7 +53,7 @@ def run(
     *,
     data_home: Path | None = None,
     options: Mapping[str, Any] | None = None,
-) -> list[Result]:
+) -> list[PautomacResult]:
     """Run every method on every problem; ``options`` go to every estimator."""
     builders = {name: find_method(name) for name in methods}
     for builder in builders.values():
@@ -67,7 +67,7 @@ def run(
             for name, builder in builders.items():
                 figures = _fit(builder, problem, options or {})
                 results.append(
-                    Result(
+                    PautomacResult(
                         problem=number,
                         method=name,
                         published_perplexity=PERPLEXITY.get(name, {}).get(number),
@@ -106,7 +106,7 @@ def _fit(builder: Method, problem: Problem, options: Mapping[str, Any]) -> dict[
     }
 
 
-def summary(results: Sequence[Result], method: str) -> dict[str, Any]:
+def summary(results: Sequence[PautomacResult], method: str) -> dict[str, Any]:
     """Count on how many problems a method is near the truth and at or below what was published."""
     mine = [r for r in results if r.method == method and r.perplexity is not None]
     near = [r for r in mine if _value(r.perplexity) <= 1.01 * r.true_perplexity]

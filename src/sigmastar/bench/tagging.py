@@ -24,7 +24,7 @@ from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
 
-__all__ = ["PAPER", "PEERS", "Row", "accuracies", "brown_split", "languages", "machines"]
+__all__ = ["PAPER", "PEERS", "MachineFigures", "accuracies", "brown_split", "languages", "machines"]
 
 DataHome = str | os.PathLike[str] | None
 
@@ -52,7 +52,7 @@ _TIMED_WORDS = 2_000_000  # tagged again and again, so that a clock tick does no
 
 
 @dataclass(frozen=True)
-class Row:
+class MachineFigures:
     """One line of a table: a machine and what was measured of it."""
 
     name: str
@@ -103,7 +103,7 @@ def _words(corpus: PairCorpus) -> list[list[str]]:
     return [[str(word) for word in sentence] for sentence in corpus.source]
 
 
-def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> Row:
+def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> MachineFigures:
     codes, starts = tagger.to_classes(_words(test))
     tags = tagger.tag_classes(codes, starts)
     names = np.array([str(tag) for tag in test.target.alphabet])
@@ -116,7 +116,7 @@ def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> 
         tagger.tag_classes(codes, starts)
     speed = rounds * len(codes) / max(time.process_time() - began, 1e-9)
     info = {} if isinstance(tagger, HMMTagger) else tagger.info
-    return Row(
+    return MachineFigures(
         name,
         float(right.mean()),
         None if expected is None else float(np.mean(tags == expected)),
@@ -127,7 +127,7 @@ def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> 
     )
 
 
-def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]:
+def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[MachineFigures]:
     """Give the rows of Table 1 one by one; ``long`` adds all subsequences up to three classes."""
     train, test = brown_split(data_home, joined=False)
     lexicon = Lexicon.from_tagged(train)
@@ -151,7 +151,7 @@ def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]
     yield _measure("lazy", FSTTagger.from_hmm(hmm, "lazy", corpus=_words(test)), test, expected)
 
 
-def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+def languages(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the rows of Table 2: several languages, first-order taggers over ambiguity classes."""
     brown = brown_split(data_home, joined=False)
     sets = [("English (Brown)", *brown)]
@@ -172,7 +172,7 @@ def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
         yield name, _measure("s+n1 ≤2", FSTTagger.from_hmm(hmm, "s+n1", max_length=2), test)
 
 
-def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the accuracy of the second-order tagger, its exact transducer, and that with rules."""
     brown = brown_split(data_home)
     sets = []
