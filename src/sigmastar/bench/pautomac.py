@@ -7,23 +7,20 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sigmastar.automata.estimators.registry import Method, find_method
 from sigmastar.bench.published import PERPLEXITY, WER
-from sigmastar.bench.tables import write_csv
-from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
 
-__all__ = ["PautomacResult", "run", "summary", "warm_up", "write_results"]
+__all__ = ["PautomacResult", "run", "summary", "warm_up"]
 
 
 @dataclass(frozen=True)
@@ -128,14 +125,3 @@ def summary(results: Sequence[PautomacResult], method: str) -> dict[str, Any]:
 
 def _value(number: float | None) -> float:
     return float("nan") if number is None else number
-
-
-def write_results(results: Sequence[Any], path: Path) -> None:
-    """Write results to a .csv or .json file."""
-    rows = [asdict(result) for result in results]
-    if path.suffix == ".json":
-        atomic_write(path, (json.dumps(rows, indent=2) + "\n").encode())
-    elif path.suffix == ".csv":
-        write_csv(path, rows)
-    else:
-        raise InvalidParameter(f"the output file must end in .csv or .json; got {path}.")

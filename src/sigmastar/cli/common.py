@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +31,6 @@ __all__ = [
     "announce_stdin",
     "best_option",
     "choice",
-    "collect",
     "given_size",
     "html_output",
     "integers",
@@ -299,20 +298,6 @@ def read_lines(path: str | Path) -> list[str]:
     announce_stdin(path)
     with Source(path) as source:
         return [line for _, line in source.lines()]
-
-
-def collect(
-    title: str, rows: Iterable[Any], total: int | None = None, name: Callable[[Any], str] = str
-) -> list[Any]:
-    """Run through rows that are measured one by one, and tell how far it is."""
-    from sigmastar.core.progress import stage
-
-    found = []
-    with stage(title, total) as progress:
-        for row in rows:
-            found.append(row)
-            progress.advance(note=name(row))
-    return found
 
 
 def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
