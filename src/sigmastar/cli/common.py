@@ -32,11 +32,12 @@ __all__ = [
     "best_option",
     "choice",
     "given_size",
-    "html_output",
     "integers",
     "load_automaton",
     "load_kind",
+    "model_argument",
     "model_files",
+    "output_option",
     "read_for",
     "read_lines",
     "symbol_text",
@@ -151,14 +152,17 @@ def _may_hold_figures(context: typer.Context, value: Path | None) -> Any:
     return _may_write(context, value)
 
 
-ModelArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="Model file: .sigma, PAutomaC, Treba or AT&T text.",
-        metavar="MODEL",
-        autocompletion=model_files,
-    ),
-]
+def output_option(help: str) -> Any:
+    """Make the option that names a file to write."""
+    return typer.Option("--output", "-o", help=help, metavar="FILE", callback=_may_write)
+
+
+def model_argument(help: str) -> Any:
+    """Make the argument that names a model file, and completes it."""
+    return typer.Argument(help=help, metavar="MODEL", autocompletion=model_files)
+
+
+ModelArgument = Annotated[Path, model_argument("Model file: .sigma, PAutomaC, Treba or AT&T text.")]
 DataArgument = Annotated[
     str,
     typer.Argument(help="Sequences, one a line or as --format says; - is stdin.", metavar="DATA"),
@@ -179,33 +183,15 @@ ColumnOption = Annotated[
 ]
 OptionalModelOutputOption = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Model file to write (.sigma).",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("Model file to write (.sigma)."),
 ]
 ModelOutputOption = Annotated[
     Path,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Model file to write (.sigma).",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("Model file to write (.sigma)."),
 ]
 TextOutputOption = Annotated[
     str,
-    typer.Option(
-        "--output",
-        "-o",
-        help="File to write; - is stdout.",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("File to write; - is stdout."),
 ]
 BenchDataOption = Annotated[
     Path | None,
@@ -236,11 +222,6 @@ StatesOption = Annotated[
         "--states", "-n", help="Number of states, or 'auto': found by the learner.", metavar="N"
     ),
 ]
-
-
-def html_output(help: str) -> Any:
-    """Make the option that names a page to write."""
-    return typer.Option("--output", "-o", help=help, metavar="FILE", callback=_may_write)
 
 
 def best_option(help: str) -> Any:
