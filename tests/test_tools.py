@@ -52,3 +52,16 @@ def test_a_request_walks_through_its_wing_and_the_ground_floor():
     assert "automata/kernels/forward.py" in files  # compiled kernels would be invisible
     assert len(files) == len(set(files))
     assert changes == 2
+
+
+def test_figures_are_written_into_the_rows_they_belong_to():
+    pytest.importorskip("grimp")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import refresh_architecture as tool;"
+        "print(tool.refreshed(sys.argv[2], {'a → b': (3, 14), 'c': (5,)}), end='')"
+    )
+    page = "| x | 1 |\n| a → b | 1 → 2 | 11 → ? |\n| c | 7 | 8 |\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(TOOLS), page], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "| x | 1 |\n| a → b | 1 → 3 | 11 → 14 |\n| c | 7 | 5 |\n"

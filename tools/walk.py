@@ -105,17 +105,25 @@ def changes(places: Iterable[str]) -> int:
     return sum(here != there for here, there in pairwise(places))
 
 
+def title(request: Callable[[], Any]) -> str:
+    """Return what a request goes through, as tables name it."""
+    return (request.__doc__ or "").rstrip(".").replace(", ", " → ")
+
+
+def figures(files: list[str]) -> tuple[int, ...]:
+    """Count files, changes of folder, changes of top-level folder, and top-level folders."""
+    folders = [os.path.dirname(name) for name in files]
+    tops = [name.split("/")[0] for name in files]
+    return len(files), changes(folders), changes(tops), len(set(tops))
+
+
 def main() -> None:
     """Print a table of the requests, or the files themselves."""
-    print("| request | files | changes of folder | changes at the top | folders at the top |")
+    print("| request | files | changes of folder | of top-level folder | top-level folders |")
     print("|---|--:|--:|--:|--:|")
     for request in REQUESTS:
         files = walk(request)
-        folders = [os.path.dirname(name) for name in files]
-        tops = [name.split("/")[0] for name in files]
-        title = (request.__doc__ or "").rstrip(".").replace(", ", " → ")
-        figures = (len(files), changes(folders), changes(tops), len(set(tops)))
-        print(f"| {title} |", " | ".join(map(str, figures)), "|")
+        print(f"| {title(request)} |", " | ".join(map(str, figures(files))), "|")
         if "--files" in sys.argv:
             print("\n".join(f"    {name}" for name in files))
 
