@@ -7,8 +7,8 @@ import sigmastar as ss
 from automata.oracles import random_pfa
 from sigmastar.automata.auto.search import Candidate
 from sigmastar.automata.inference.expected_counts import Forest
-from sigmastar.automata.learn.baum_welch import held_out_score
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
+from sigmastar.automata.learn.blocks.em_step import held_out_score
 from sigmastar.automata.learn.blocks.mixing import mixture_weights
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")

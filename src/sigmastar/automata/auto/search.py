@@ -24,6 +24,7 @@ from sigmastar.automata.algebra import mixture
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
 from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
+from sigmastar.automata.learn.blocks.em_step import em_step
 from sigmastar.automata.learn.blocks.growth import Track, family_named
 from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
@@ -174,10 +175,10 @@ def refit(
     """Train a component a few steps further on all sequences; zeros stay zero."""
     family = family_named(family_name)
     for _ in range(steps):
-        counts = forest.expected_counts(*family.expand(parameters), n_jobs=n_jobs)
-        if counts.impossible:
+        step = em_step(forest, family, parameters, n_jobs=n_jobs)
+        if step.impossible:
             break
-        parameters = family.maximize(counts, parameters)
+        parameters = step.parameters
     return parameters
 
 

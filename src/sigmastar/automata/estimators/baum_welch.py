@@ -24,6 +24,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Real, Rule
+from sigmastar.core.splits import draw_share
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
@@ -149,7 +150,7 @@ class _BaumWelch(AutomatonEstimator):
         validation = None
         train = corpus
         if self.validation_fraction > 0:
-            held_out = seeds[0].permutation(len(corpus)) < self.validation_fraction * len(corpus)
+            held_out = draw_share(len(corpus), self.validation_fraction, seeds[0])
             if held_out.all() or not held_out.any():
                 raise InvalidParameter(
                     f"validation_fraction must leave sequences on both sides; "

@@ -15,6 +15,7 @@ from sigmastar.automata.inference.tree import PrefixTree, batches
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.splits import draw_part
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["HeldOut", "hold_out"]
@@ -47,7 +48,6 @@ def hold_out(
             "Give a number of states instead, or cut the data into more sequences."
         )
     fraction = min(fraction, _MOST_SYMBOLS / max(corpus.n_symbols, 1))
-    order = rng.permutation(len(corpus))
-    size = min(max(round(fraction * len(corpus)), 1), len(corpus) - 1)
-    held, rest = np.sort(order[:size]), np.sort(order[size:])
-    return HeldOut(corpus.take(held), most_states), corpus.take(rest)
+    held = draw_part(len(corpus), fraction, rng, least=1)
+    rest = corpus.take(np.flatnonzero(~held))
+    return HeldOut(corpus.take(np.flatnonzero(held)), most_states), rest
