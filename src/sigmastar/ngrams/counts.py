@@ -95,7 +95,15 @@ class NgramCounts:
                 f"(a window is one 64-bit code); got {depth}. Lower max_length."
             )
         codes, none = np.empty(0, np.uint64), np.empty(0, np.int64)
-        return cls(n_symbols, depth, 0, codes, none, codes, none)
+        return cls(
+            n_symbols=n_symbols,
+            depth=depth,
+            n_sequences=0,
+            windows=codes,
+            window_counts=none,
+            firsts=codes,
+            first_counts=none,
+        )
 
     @property
     def bits(self) -> int:

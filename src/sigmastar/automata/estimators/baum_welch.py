@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from itertools import product
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sigmastar.automata.estimators.base import AutomatonEstimator
-from sigmastar.automata.estimators.separable import SeparablePFA
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
-from sigmastar.automata.learn.em_start import smoothed, start_from
-from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE
+from sigmastar.automata.learn.em_start import start_from
+from sigmastar.automata.learn.separable_start import separable_start
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
@@ -26,9 +25,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Real, Rule
 from sigmastar.core.splits import draw_share
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
-from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 
@@ -40,6 +37,7 @@ class _Model(Instance):
         super().__init__(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _BaumWelch(AutomatonEstimator):
     """Parameters and fitting that both families share."""
 
@@ -61,46 +59,22 @@ class _BaumWelch(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    def __init__(
-        self,
-        n_states: int = 10,
-        *,
-        init: Any = "random",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        n_restarts: int = 1,
-        restart_iter: int = 10,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
-        prior: float = 0.0,
-        annealing: int = 0,
-        frozen: Iterable[str] = (),
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_restarts = n_restarts
-        self.restart_iter = restart_iter
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.prior = prior
-        self.annealing = annealing
-        self.frozen = frozen
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
+    n_states: int = field(default=10, kw_only=False)
+    init: Any = "random"
+    max_iter: int = 100
+    tol: float = 1e-4
+    n_restarts: int = 1
+    restart_iter: int = 10
+    validation_fraction: float = 0.0
+    patience: int = 5
+    prior: float = 0.0
+    annealing: int = 0
+    frozen: Iterable[str] = ()
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
 
     @abstractmethod
     def _family(self) -> Family:
@@ -127,20 +101,17 @@ class _BaumWelch(AutomatonEstimator):
         sample_weight : array, optional
             Non-negative weight of each sequence.
         """
-        self._weights = None if sample_weight is None else _checked_weights(sample_weight)
-        try:
-            return super().fit(X, y, lengths=lengths)
-        finally:
-            del self._weights
+        weights = None if sample_weight is None else _checked_weights(sample_weight)
+        corpus = self._training_corpus(X, lengths)
+        return self._keep(self._learn(corpus, weights), corpus)
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
+    def _learn(self, corpus: Corpus, weights: FloatArray | None = None) -> Learned[WFA | HMM]:
         family = self._family()
         if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InvalidParameter(
                 "checkpoint needs an integer random_state, so that a later run can go on from it; "
                 f"got {self.random_state!r}."
             )
-        weights: FloatArray | None = self._weights
         if weights is not None and len(weights) != len(corpus):
             raise InvalidParameter(
                 f"sample_weight must have one weight for each of {len(corpus)} sequences; "
@@ -160,21 +131,12 @@ class _BaumWelch(AutomatonEstimator):
             train = corpus.take(np.flatnonzero(~held_out))
             weights = None if weights is None else weights[~held_out]
         start = self._start(family, train, seeds[1])
-        settings = BaumWelchSettings(
-            self.max_iter,
-            self.tol,
-            self.n_restarts,
-            self.restart_iter,
-            self.patience,
-            self.annealing,
-            self.n_jobs,
-        )
         return learn_baum_welch(
             train,
             family,
             self.n_states,
             start=start,
-            settings=settings,
+            settings=self._settings(BaumWelchSettings),
             weights=weights,
             validation=validation,
             random_state=seeds[2],
@@ -262,23 +224,9 @@ class SeparableBaumWelch(BaumWelchPFA):
     """
 
     def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
-        held_out, train = corpus.split(0.1, random_state=rng)
-        if len(held_out) == 0:
-            held_out = train
-        short = BaumWelchSettings(self.restart_iter, 0.0, n_jobs=self.n_jobs)
-        best, best_score = None, -np.inf
-        sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
-        kinds: tuple[Statistic, ...] = ("prefix", "substring")
-        for statistics, size, shrinkage in product(kinds, sizes, (SHRINKAGE, FREQUENT)):
-            separable = SeparablePFA(size, statistics=statistics, shrinkage=shrinkage).fit(train)
-            start = start_from(smoothed(separable.model_, 0.1), family, train)
-            learned = learn_baum_welch(
-                train, family, size, start=start, settings=short, validation=held_out
-            )
-            if max(learned.info["held_out"]) > best_score:
-                best_score = max(learned.info["held_out"])
-                best = start_from(learned.model, family, corpus)
-        return best
+        return separable_start(
+            corpus, family, self.n_states, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
+        )
 
 
 class BaumWelchHMM(_BaumWelch):
