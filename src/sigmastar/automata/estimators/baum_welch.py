@@ -220,7 +220,21 @@ class SeparableBaumWelch(BaumWelchPFA):
     of that, with the usual shrinkage and with so much that the most frequent prefixes are chosen,
     are each trained ``restart_iter`` steps on a part of the training sequences; the one that does
     best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
-    and ``n_restarts`` are not looked at.
+    and ``n_restarts`` are not looked at. On the command line it is ``--method bw-sep``.
+
+    Attributes
+    ----------
+    model_ : PFA
+        What was learned.
+    info_ : dict
+        As for :class:`BaumWelchPFA`.
+
+    Examples
+    --------
+    >>> strings = ["ab", "abab", "ababab"] * 10
+    >>> est = SeparableBaumWelch(2, restart_iter=2, max_iter=20, random_state=0).fit(strings)
+    >>> est.model_.n_states
+    2
     """
 
     def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:

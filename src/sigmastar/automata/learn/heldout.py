@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.inference.scoring import conditional_scores
 from sigmastar.automata.inference.tree import PrefixTree, batches
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
@@ -32,7 +32,7 @@ class HeldOut:
 
     def score(self, model: WFA | HMM) -> float:
         """Return the mean log-score of a held-out sequence."""
-        automaton = readable(model)
+        automaton = as_wfa(model)
         total = sum(float(conditional_scores(automaton, tree).sum()) for tree in self._trees)
         mean = total / self.n_sequences
         return mean if np.isfinite(mean) else -np.inf
