@@ -17,6 +17,7 @@ from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
 from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.types import Learned
@@ -64,7 +65,7 @@ def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
 
 def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:
     """Turn a quick learner's model into parameters to start a PFA from."""
-    pfa = model.to_pfa() if isinstance(model, HMM) else model
+    pfa = as_wfa(model)
     if not isinstance(pfa, PFA):
         size = min(max(pfa.n_states, 8), 48)
         pfa = pfa_from_wfa(pfa, train, size, random_state=seed)

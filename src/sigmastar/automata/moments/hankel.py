@@ -16,13 +16,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from sigmastar.automata.moments.basis import SIDES, Basis, StringTrie, build_trie
+from sigmastar.automata.moments.basis import SIDES, Basis, build_trie
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.ngrams.counts import CodeArray, NgramCounts, Statistic
-from sigmastar.ngrams.kernels.windows import add_to_parents, hankel_entries
+from sigmastar.ngrams.kernels.windows import StringTrie, add_to_parents, hankel_entries
 
 __all__ = [
     "HankelMoments",
@@ -256,16 +256,18 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     """Count u·v and u·σ·v for all strings of a basis, densely if that fits."""
     codes, totals = counts.table(statistics)
     whole = statistics == "string"
+    bits = counts.bits
     prefixes = build_trie(basis.prefixes, basis.n_symbols)
     suffixes = build_trie(basis.suffixes, basis.n_symbols)
-    trie = (prefixes.children, prefixes.member)
     n_rows, n_nodes, n_symbols = basis.shape[0], len(suffixes.member), basis.n_symbols
     scale = np.float64(1.0 / counts.n_sequences)
     listed = np.empty((0, 2), dtype=np.int64)
     size = (n_symbols + 1) * n_rows * n_nodes
     if size <= _DENSE_ENTRIES:
         table = np.zeros(size, dtype=np.int64)
-        hankel_entries(codes, totals, counts.bits, whole, trie, suffixes.children, table, listed)
+        hankel_entries(
+            codes, totals, counts.bits, whole, prefixes, suffixes.children, table, listed
+        )
         nodes = table.reshape((n_symbols + 1) * n_rows, n_nodes)
         if not whole:
             add_to_parents(nodes, suffixes.parent)
@@ -278,7 +280,15 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     with stage("Filling the Hankel blocks", len(codes)) as progress:
         for first in range(0, len(codes), _CHUNK):
             part = slice(first, first + _CHUNK)
-            some = (codes[part], totals[part], counts.bits, whole, trie, suffixes.children, none)
+            some = (
+                codes[part],
+                totals[part],
+                counts.bits,
+                whole,
+                prefixes,
+                suffixes.children,
+                none,
+            )
             entries = np.empty((hankel_entries(*some, listed), 2), dtype=np.int64)
             hankel_entries(*some, entries)
             places = np.divmod(entries[:, 0], n_nodes)
