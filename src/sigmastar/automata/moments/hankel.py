@@ -256,7 +256,6 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     """Count u·v and u·σ·v for all strings of a basis, densely if that fits."""
     codes, totals = counts.table(statistics)
     whole = statistics == "string"
-    bits = counts.bits
     prefixes = build_trie(basis.prefixes, basis.n_symbols)
     suffixes = build_trie(basis.suffixes, basis.n_symbols)
     n_rows, n_nodes, n_symbols = basis.shape[0], len(suffixes.member), basis.n_symbols
