@@ -2,7 +2,8 @@
 
 An estimator stores its arguments untouched, checks them in ``fit`` against ``_rules`` and leaves
 all work to a pure ``learn_*`` function, whose result it keeps in ``model_`` and ``info_``. One that
-is a dataclass (``kw_only=True, eq=False, repr=False``) inherits parameters as it inherits rules.
+is a dataclass (``eq=False, repr=False``; all parameters but the first by keyword) inherits its
+parameters as it inherits its rules.
 """
 
 from __future__ import annotations

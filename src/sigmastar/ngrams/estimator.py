@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from sigmastar.ngrams.model import NgramModel
 __all__ = ["KneserNey"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class KneserNey(SequenceEstimator):
     """Predict the next symbol from the last few: the sober baseline for any sequence model.
 
@@ -56,7 +56,8 @@ class KneserNey(SequenceEstimator):
     'b'
     """
 
-    order: int = field(default=5, kw_only=False)
+    order: int = 5
+    _: KW_ONLY
     ends: bool = True
     model_: NgramModel = field(init=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from sigmastar.automata.auto.replay import replay_recipe
@@ -19,7 +19,7 @@ from sigmastar.corpus.corpus import Corpus
 __all__ = ["AutoWFA"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class AutoWFA(AutomatonEstimator):
     """A good automaton within a time budget, without a choice to make.
 
@@ -41,10 +41,8 @@ class AutoWFA(AutomatonEstimator):
         Threads.
     random_state : int, Generator, …
         Seeds the held-out part and all starts.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -67,7 +65,8 @@ class AutoWFA(AutomatonEstimator):
     'b'
     """
 
-    time_budget: float = field(default=60.0, kw_only=False)
+    time_budget: float = 60.0
+    _: KW_ONLY
     recipe: Mapping[str, Any] | None = None
     n_jobs: int | None = None
     random_state: RandomState = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ class _Model(Instance):
         super().__init__(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class _BaumWelch(AutomatonEstimator):
     """Parameters and fitting that both families share."""
 
@@ -59,7 +59,8 @@ class _BaumWelch(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    n_states: int = field(default=10, kw_only=False)
+    n_states: int = 10
+    _: KW_ONLY
     init: Any = "random"
     max_iter: int = 100
     tol: float = 1e-4
@@ -187,10 +188,8 @@ class BaumWelchPFA(_BaumWelch):
         Threads; the result does not depend on it.
     random_state : int, Generator, …
         Seeds starts and the held-out part.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from sigmastar.corpus.corpus import Corpus, Sequences
 __all__ = ["ConvexWFA"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ConvexWFA(MomentEstimator):
     """Learn a weighted automaton by nuclear-norm regularised regression between Hankel blocks.
 
@@ -46,10 +46,8 @@ class ConvexWFA(MomentEstimator):
         Stop at this relative duality gap, or after this many iterations.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -67,7 +65,8 @@ class ConvexWFA(MomentEstimator):
     True
     """
 
-    tau: float | Literal["auto"] = field(default="auto", kw_only=False)
+    tau: float | Literal["auto"] = "auto"
+    _: KW_ONLY
     n_prefixes: int | None = 100
     normalize: Normalize = "auto"
     refit: bool = False

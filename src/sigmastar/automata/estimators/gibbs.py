@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 from sigmastar.automata.estimators.base import AutomatonEstimator
@@ -20,7 +20,7 @@ from sigmastar.corpus.corpus import Corpus
 __all__ = ["GibbsPFA"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GibbsPFA(AutomatonEstimator):
     """The posterior mean of probabilistic automata, by collapsed Gibbs sampling.
 
@@ -42,10 +42,8 @@ class GibbsPFA(AutomatonEstimator):
         Threads; the result does not depend on it.
     random_state : int, Generator, …
         Seeds the chains.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -63,7 +61,8 @@ class GibbsPFA(AutomatonEstimator):
     'b'
     """
 
-    n_states: int = field(default=10, kw_only=False)
+    n_states: int = 10
+    _: KW_ONLY
     n_chains: int = 2
     n_sweeps: int = 200
     burn_in: int = 100

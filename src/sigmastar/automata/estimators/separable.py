@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
@@ -17,7 +17,7 @@ from sigmastar.ngrams.counts import Statistic
 __all__ = ["SeparablePFA"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class SeparablePFA(MomentEstimator):
     """Learn a probabilistic automaton whose states are prefixes of the data.
 
@@ -50,10 +50,8 @@ class SeparablePFA(MomentEstimator):
         Greatest size that "auto" tries.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -71,7 +69,8 @@ class SeparablePFA(MomentEstimator):
     ['', 'a']
     """
 
-    n_states: int | Literal["auto"] = field(default="auto", kw_only=False)
+    n_states: int | Literal["auto"] = "auto"
+    _: KW_ONLY
     statistics: Statistic = "prefix"
     shrinkage: float | Literal["auto"] = "auto"
     precondition: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from sigmastar.ngrams.counts import NgramCounts
 __all__ = ["SpectralWFA"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class SpectralWFA(MomentEstimator):
     """Learn a weighted automaton by a singular value decomposition of a Hankel matrix.
 
@@ -85,7 +85,8 @@ class SpectralWFA(MomentEstimator):
     'b'
     """
 
-    n_states: int | Literal["auto"] = field(default="auto", kw_only=False)
+    n_states: int | Literal["auto"] = "auto"
+    _: KW_ONLY
     normalize: Normalize = "auto"
     boundaries: Boundaries = "counted"
     solver: Solver = "auto"

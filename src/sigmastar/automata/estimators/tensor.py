@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
@@ -18,7 +18,7 @@ from sigmastar.ngrams.counts import Statistic
 __all__ = ["TensorHMM"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class TensorHMM(MomentEstimator):
     """Learn a hidden Markov model by decomposing a symmetric tensor of moments.
 
@@ -43,10 +43,8 @@ class TensorHMM(MomentEstimator):
         Greatest size that "auto" tries.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out; the starts of the power method.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -64,7 +62,8 @@ class TensorHMM(MomentEstimator):
     2
     """
 
-    n_states: int | Literal["auto"] = field(default="auto", kw_only=False)
+    n_states: int | Literal["auto"] = "auto"
+    _: KW_ONLY
     statistics: Statistic = "prefix"
     normalize: Normalize = "auto"
     smoothing: float = 1e-4
