@@ -109,7 +109,7 @@ def main() -> None:
             share = rate / gemm_rate(n)
             whole = 2 * 8 * n * forest.n_nodes  # forward and adjoint vectors of every node
             space = next(iter(forest._spare.values()))[0]
-            held = sum(a.nbytes for a in vars(space).values() if isinstance(a, np.ndarray))
+            held = sum(a.nbytes for a in (space.alpha, space.scale, *space.buffers))
             theirs = hmmlearn_step(corpus, n)
             line = f"{problem:7d} {n:6d} {one:12.4f} s {several:6.4f} s {rate:6.1f} {share:7.0%}"
             line += f" {held * options.jobs / whole:7.2f} {theirs:7.2f} s {theirs / several:5.0f}x"

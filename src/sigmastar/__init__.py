@@ -27,6 +27,7 @@ _EXPORTS = {
     "AutoWFA": "sigmastar.automata.estimators.auto",
     "BaumWelchHMM": "sigmastar.automata.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
+    "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
     "FSTTagger": "sigmastar.tagging.fst_tagger",
     "HMMTagger": "sigmastar.tagging.hmm_tagger",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sigmastar.automata.estimators.registry import Method, find_method
+from sigmastar.automata.estimators.registry import LearningMethod, find_method
 from sigmastar.bench.published import PERPLEXITY, WER
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
@@ -78,7 +78,7 @@ def run(
     return results
 
 
-def warm_up(builder: Method, options: Mapping[str, Any]) -> None:
+def warm_up(builder: LearningMethod, options: Mapping[str, Any]) -> None:
     """Compile what a method needs on a few strings of a small machine."""
     small = make_problem("hmm", n_states=2, n_symbols=3, n_train=60, n_test=5, random_state=0)
     try:
@@ -87,7 +87,7 @@ def warm_up(builder: Method, options: Mapping[str, Any]) -> None:
         pass  # sizes meant for the real problems can be too large for this one
 
 
-def _fit(builder: Method, problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
+def _fit(builder: LearningMethod, problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
     started = time.perf_counter()
     try:
         estimator = builder.build(**options).fit(problem.train)

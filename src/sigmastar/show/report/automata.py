@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata import inference
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
@@ -91,7 +91,7 @@ def graph_card(graph: StateGraph) -> Markup:
 def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
     if graph.grouped:
         names: Sequence[str] = [str(i) for i in range(min(model.n_states, _WIDEST))]
-        move = readable(model).transition_sum[: len(names), : len(names)]
+        move = as_wfa(model).transition_sum[: len(names), : len(names)]
         note = "The sum of all operators in the learned basis; orange is negative."
     else:
         names, move = graph.names, graph.move
@@ -103,7 +103,7 @@ def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
             note=note,
         )
     ]
-    automaton = readable(model)
+    automaton = as_wfa(model)
     weights = np.abs(automaton.transitions).sum(axis=(1, 2))
     busiest = np.argsort(-weights, kind="stable")[:6]
     order = [int(name) for name in names]
