@@ -11,8 +11,15 @@ from automata.oracles import random_pfa
 from sigmastar.automata.mixture import model as model_module
 from sigmastar.automata.mixture.code_tree import grow_tree, tree_depth, tree_of
 from sigmastar.automata.mixture.contexts import SEGMENTS, SET, WINDOW, Views
-from sigmastar.automata.mixture.evidence import Experts, make_scratch, prepare, rewind, take
-from sigmastar.automata.mixture.evidence import recall_own, survey
+from sigmastar.automata.mixture.evidence import (
+    Experts,
+    make_scratch,
+    prepare,
+    recall_own,
+    rewind,
+    survey,
+    take,
+)
 from sigmastar.automata.mixture.machines import machines_of
 from sigmastar.automata.mixture.mixer import ask, list_path, no_weights
 from sigmastar.automata.mixture.model import ContextMixtureModel, leaves_of
@@ -131,7 +138,11 @@ def _segments(before):
     ("kind", "mask", "context_of"),
     [
         (WINDOW, 0b11, lambda before: ("begin", *before)[-2:]),
-        (WINDOW, 0b101, lambda before: (("b", "b", "b", *before)[-1], ("b", "b", "b", *before)[-3])),
+        (
+            WINDOW,
+            0b101,
+            lambda before: (("b", "b", "b", *before)[-1], ("b", "b", "b", *before)[-3]),
+        ),
         (SET, 0b11, lambda before: tuple(sorted(before[-2:]))),
         (SEGMENTS, 0b11, _segments),
     ],

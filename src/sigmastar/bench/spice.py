@@ -65,7 +65,9 @@ def run_spice(
                 seconds = time.perf_counter() - started
                 scores = [
                     ndcg(estimator, part.prefixes, part.gains, part.best)
-                    for part in ((problem.public, problem.private) if private else (problem.public,))
+                    for part in (
+                        (problem.public, problem.private) if private else (problem.public,)
+                    )
                 ]
                 progress.advance(note=f"{number} {method}: {scores[0]:.3f}")
                 hidden = scores[1] if private else None

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from sigmastar.cli import bench_automata, bench_spice, bench_taggers, bench_transducers, bench_wikipedia
+from sigmastar.cli import (
+    bench_automata,
+    bench_spice,
+    bench_taggers,
+    bench_transducers,
+    bench_wikipedia,
+)
 
 __all__ = ["app"]
 

@@ -37,9 +37,7 @@ def spice(
         str,
         typer.Option("--problems", "-p", help="Numbers separated by commas.", metavar="NUMBERS"),
     ] = "3,6,8,13",
-    public: Annotated[
-        bool, typer.Option("--public", help="Leave the private part alone.")
-    ] = False,
+    public: Annotated[bool, typer.Option("--public", help="Leave the private part alone.")] = False,
     output: BenchOutputOption = None,
     seed: SeedOption = 0,
     json: JsonOption = False,

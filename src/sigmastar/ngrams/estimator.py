@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
-from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Rule
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import Flag, Integer, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
@@ -16,6 +17,7 @@ from sigmastar.ngrams.predictor import PredictorEstimator
 __all__ = ["KneserNey"]
 
 
+@dataclass(eq=False, repr=False)
 class KneserNey(PredictorEstimator):
     """Predict the next symbol from the last few: the sober baseline for any sequence model.
 
@@ -48,28 +50,14 @@ class KneserNey(PredictorEstimator):
     'b'
     """
 
-    model_: NgramModel
-    info_: Mapping[str, Any]
+    order: int = 5
+    _: KW_ONLY
+    ends: bool = True
+    model_: NgramModel = field(init=False)
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "order": Integer(1),
-        "ends": Flag(),
-        "alphabet": AnyOf(Instance(Alphabet, words="an Alphabet"), Nothing()),
-        "unknown": Choice("error", "ignore", "unk"),
-    }
-
-    def __init__(
-        self,
-        order: int = 5,
-        *,
-        ends: bool = True,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.order = order
-        self.ends = ends
-        self.alphabet = alphabet
-        self.unknown = unknown
+    _rules: ClassVar[Mapping[str, Rule]] = {"order": Integer(1), "ends": Flag()}
 
     def _learn(self, corpus: Corpus) -> Learned[NgramModel]:
+        if len(corpus.alphabet) == 0:
+            raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
         return learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))

@@ -20,7 +20,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.kernels.kneser_ney import continue_row, text_likelihoods
+from sigmastar.ngrams.kernels.kneser_ney import Contexts, continue_row, text_likelihoods
 from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["NgramModel"]
@@ -107,7 +107,6 @@ class NgramModel(Predictor):
             padded.symbols,
             padded.offsets,
             self.bits,
-            self.order_starts,
             self._contexts,
             1.0 / self.width,
             all_of_them,
@@ -128,7 +127,6 @@ class NgramModel(Predictor):
             continue_row(
                 padded.codes(index)[-self.order :],
                 self.bits,
-                self.order_starts,
                 self._contexts,
                 row,
             )
@@ -136,11 +134,12 @@ class NgramModel(Predictor):
 
     def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:
         """Draw one sequence of codes, up to its end or to a length."""
+        contexts = self._contexts
         drawn = [self.width]  # the begin mark
         while length is None or len(drawn) <= length:
             row = np.full(self.width, 1.0 / self.width)
             context = np.array(drawn[-self.order :], dtype=np.int32)
-            continue_row(context, self.bits, self.order_starts, self._contexts, row)
+            continue_row(context, self.bits, contexts, row)
             code = min(int(np.searchsorted(np.cumsum(row), rng.random())), self.width - 1)
             if code == self.n_symbols:
                 break
@@ -148,8 +147,8 @@ class NgramModel(Predictor):
         return np.array(drawn[1:], dtype=np.int32)
 
     @property
-    def _contexts(self) -> tuple[Any, ...]:
-        return self.codes, self.backoff, self.starts, self.symbols, self.shares
+    def _contexts(self) -> Contexts:
+        return Contexts(*(getattr(self, name) for name in Contexts._fields))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NgramModel):

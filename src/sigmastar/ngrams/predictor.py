@@ -7,22 +7,21 @@ any sequence; everything else follows from that.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.estimator import ModelEstimator
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.stored_model import StoredModel
-from sigmastar.core.types import FloatArray, Learned, Symbol, SymbolArray
-from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn, positions_after
+from sigmastar.core.types import FloatArray, Symbol, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus, Sequences, positions_after
 from sigmastar.corpus.end import END
+from sigmastar.corpus.estimator import SequenceEstimator
 
 __all__ = ["Predictor", "PredictorEstimator"]
 
@@ -90,47 +89,14 @@ class Predictor(StoredModel):
         return [self.alphabet.decode(codes) for codes in drawn]
 
 
-class PredictorEstimator(ModelEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PredictorEstimator(SequenceEstimator):
     """Learns one predictor from sequences.
 
-    A subclass defines its parameters (among them ``alphabet`` and ``unknown``), their rules, and
-    :meth:`_learn`.
+    A subclass defines its parameters, their rules, and :meth:`_learn`.
     """
 
-    alphabet: Alphabet | None
-    unknown: Unknown
-    model_: Predictor
-    info_: Mapping[str, Any]
-
-    @abstractmethod
-    def _learn(self, corpus: Corpus) -> Learned[Predictor]:
-        """Learn from an encoded corpus; parameters are checked already."""
-
-    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : Corpus or iterable of sequences
-            Each sequence a list, tuple, array or string of hashable symbols.
-        y : None
-            Ignored; here for scikit-learn.
-        lengths : array of int, optional
-            If given, X is one flat run of symbols, cut into pieces of these lengths.
-        """
-        self._check_parameters()
-        corpus = corpus_to_learn(X, lengths, self.alphabet, self.unknown)
-        if len(corpus.alphabet) == 0:
-            raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
-        learned = self._learn(corpus)
-        self.model_ = learned.model
-        self.info_ = learned.info
-        self.alphabet_ = corpus.alphabet
-        return self
-
-    def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:
-        check_is_fitted(self, "model_")
-        return as_corpus(X, lengths=lengths, alphabet=self.alphabet_, unknown=self.unknown)
+    model_: Predictor = field(init=False)
 
     def next_likelihoods(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the likelihood of every symbol given what precedes it, all sequences in a row."""
@@ -149,10 +115,6 @@ class PredictorEstimator(ModelEstimator):
         """
         corpus = self._encoded(X, lengths)
         return self.model_.log_proba(corpus)
-
-    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
-        """Return the mean log-probability of a sequence (higher is better)."""
-        return float(np.mean(self.log_proba(X, lengths=lengths)))
 
     def next_distribution(self, X: Sequences) -> FloatArray:
         """Return the probabilities of what follows each sequence: symbols, then the end if any."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from sigmastar.automata.mixture.learn import Automata, MixtureSettings, learn_mi
 from sigmastar.automata.mixture.model import ContextMixtureModel
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Rule
+from sigmastar.core.rules import Choice, Flag, Integer, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.predictor import PredictorEstimator
 
@@ -28,6 +29,7 @@ _MOST_STATES, _HIDDEN_STATES = 60, 30
 _STEPS, _MORE_STEPS = 60, 10
 
 
+@dataclass(eq=False, repr=False)
 class ContextMixture(PredictorEstimator):
     """Predict the next symbol by all methods at once: n-grams, other contexts, automata.
 
@@ -72,42 +74,26 @@ class ContextMixture(PredictorEstimator):
     'b'
     """
 
-    model_: ContextMixtureModel
-    info_: Mapping[str, Any]
+    order: int = 8
+    _: KW_ONLY
+    ends: bool = True
+    automata: str = "auto"
+    online: bool = False
+    random_state: RandomState = None
+    model_: ContextMixtureModel = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "order": Integer(1, 32),
         "ends": Flag(),
         "automata": Choice("auto", "none"),
         "online": Flag(),
-        "alphabet": AnyOf(Instance(Alphabet, words="an Alphabet"), Nothing()),
-        "unknown": Choice("error", "ignore", "unk"),
     }
 
-    def __init__(
-        self,
-        order: int = 8,
-        *,
-        ends: bool = True,
-        automata: str = "auto",
-        online: bool = False,
-        random_state: RandomState = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.order = order
-        self.ends = ends
-        self.automata = automata
-        self.online = online
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
     def _learn(self, corpus: Corpus) -> Learned[ContextMixtureModel]:
+        if len(corpus.alphabet) == 0:
+            raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
         rng = as_generator(self.random_state)
-        settings = MixtureSettings(
-            self.order, online_rate=_ONLINE_RATE if self.online else 0.0
-        )
+        settings = MixtureSettings(self.order, online_rate=_ONLINE_RATE if self.online else 0.0)
         tried = self.automata == "auto" and corpus.n_symbols <= _LARGEST_CORPUS and len(corpus) > 1
         automata = _automata(rng.spawn(1)[0]) if tried else None
         return learn_mixture(

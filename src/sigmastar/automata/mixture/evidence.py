@@ -204,9 +204,7 @@ def look_up(tables: Tables, hashes: HashArray, bounds: IndexArray) -> None:
 
 
 @kernel
-def recall(
-    memory: Recall, r: int, context: Any, text: SymbolArray, begin: int, place: int
-) -> None:
+def recall(memory: Recall, r: int, context: Any, text: SymbolArray, begin: int, place: int) -> None:
     """List what followed a context elsewhere in the sequence at hand, the last times first."""
     heads, links, past, found = memory.heads, memory.links, memory.past, memory.found
     slot = np.int64(context & np.uint64(heads.shape[1] - 1))

@@ -102,9 +102,7 @@ def learn_mixture(
     with stage("counting contexts"):
         tables = count_contexts(leaves, offsets, learned, views, len(leaf_of))
     recent = np.array([k for k in _RECENT if k < settings.order], dtype=np.int64)
-    experts = Experts(
-        tree, views, settings.order, tables, recent, machines_of([], leaf_of, ends)
-    )
+    experts = Experts(tree, views, settings.order, tables, recent, machines_of([], leaf_of, ends))
     order = rng.permutation(len(corpus))
     corrections = _corrections(experts, text, order)
     info: dict[str, Any] = {"n_grams": len(tables.keys), "learned_symbols": int(learned.sum())}

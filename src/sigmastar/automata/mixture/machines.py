@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.mixture.evidence import Machines
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import SymbolArray
 
@@ -19,7 +20,7 @@ def machines_of(models: Sequence[WFA | HMM], leaf_of: SymbolArray, ends: bool) -
     """Lay automata out for the kernels; their alphabet is that of the leaves."""
     width = len(leaf_of)
     n_symbols = width - ends
-    automata = [readable(model) for model in models]
+    automata = [as_wfa(model) for model in models]
     sizes = np.array([automaton.n_states for automaton in automata], dtype=np.int64)
     operators, readouts = [np.zeros(0)], [np.zeros((0, width))]
     for automaton in automata:

@@ -22,7 +22,17 @@ from sigmastar.automata.mixture.tables import Tables
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["N_GATES", "N_LEVELS", "Weights", "answer", "ask", "list_all", "list_path", "n_experts", "no_weights"]
+__all__ = [
+    "N_GATES",
+    "N_LEVELS",
+    "Weights",
+    "answer",
+    "ask",
+    "list_all",
+    "list_path",
+    "n_experts",
+    "no_weights",
+]
 
 _PSEUDO = 0.4  # a
 _KNOWN = 4096

@@ -6,8 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.automata.mixture.evidence import Experts, Said, Scratch, prepare, recall_own, rewind, survey, take
-from sigmastar.automata.mixture.mixer import NODE, ORDER, TRUTH, Weights, answer, ask, list_all, list_path
+from sigmastar.automata.mixture.evidence import (
+    Experts,
+    Said,
+    Scratch,
+    prepare,
+    recall_own,
+    rewind,
+    survey,
+    take,
+)
+from sigmastar.automata.mixture.mixer import (
+    NODE,
+    ORDER,
+    TRUTH,
+    Weights,
+    answer,
+    ask,
+    list_all,
+    list_path,
+)
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sigmastar.automata.mixture.contexts import HashArray, Views, fill_hashes, next_segment
 from sigmastar.automata.inference.expected_counts import thread_count
+from sigmastar.automata.mixture.contexts import HashArray, Views, fill_hashes, next_segment
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, SymbolArray
 
