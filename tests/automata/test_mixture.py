@@ -110,7 +110,7 @@ def test_nodes_that_do_not_split_their_leaves_are_no_tree():
 
 
 def _expert_counts(tables, view, n_leaves):
-    """Counts of each context of a view, as sorted tuples of (leaf, count)."""
+    """Return the counts of each context of a view, as sorted tuples of (leaf, count)."""
     start, stop = tables.key_starts[view], tables.key_starts[view + 1]
     found = {}
     for key, inside in zip(tables.keys[start:stop], tables.inside[start:stop], strict=True):
@@ -129,6 +129,11 @@ def _oracle(sequences, context_of):
     return Counter(tuple(sorted(grams.items())) for grams in found.values())
 
 
+def _skipping(before):
+    # Windows stop where the sequence begins: what lies before is one mark, however far.
+    return (before[-1], before[-3]) if len(before) > 2 else tuple(before[-1:])
+
+
 def _segments(before):
     runs = "".join(map(str, before)).split("0")
     return runs[-1], (runs[-2] if len(runs) > 1 else "")
@@ -138,11 +143,7 @@ def _segments(before):
     ("kind", "mask", "context_of"),
     [
         (WINDOW, 0b11, lambda before: ("begin", *before)[-2:]),
-        (
-            WINDOW,
-            0b101,
-            lambda before: (("b", "b", "b", *before)[-1], ("b", "b", "b", *before)[-3]),
-        ),
+        (WINDOW, 0b101, _skipping),
         (SET, 0b11, lambda before: tuple(sorted(before[-2:]))),
         (SEGMENTS, 0b11, _segments),
     ],
@@ -154,17 +155,11 @@ def test_contexts_are_counted_as_by_hand(kind, mask, context_of):
     views = Views(np.array([kind]), np.array([mask]), 0)
     learned = np.ones(corpus.n_symbols, dtype=bool)
     tables = count_contexts(corpus.symbols, corpus.offsets, learned, views, 4)
-    if kind == WINDOW and mask == 0b101:
-        # Windows stop where the sequence begins: what lies before is one mark, however far.
-        def context_of(before):
-            marks = ["b", "b", "b", *before]
-            return (marks[-1],) if len(before) < 3 else (marks[-1], marks[-3])
-
     assert _expert_counts(tables, 0, 4) == _oracle(sequences, context_of)
 
 
 def _inputs(experts, text, offsets, row, learned=None):
-    """What experts say along each path of a sequence; without it if ``learned`` is given."""
+    """Return what experts say along each path of a sequence; without it if ``learned`` is given."""
     alone = learned is not None
     weights = no_weights(experts)
     scratch = make_scratch(experts, tree_depth(experts.tree), 100, learning=alone)

@@ -63,12 +63,8 @@ def run_spice(
                 started = time.perf_counter()
                 estimator.fit(problem.train)
                 seconds = time.perf_counter() - started
-                scores = [
-                    ndcg(estimator, part.prefixes, part.gains, part.best)
-                    for part in (
-                        (problem.public, problem.private) if private else (problem.public,)
-                    )
-                ]
+                parts = (problem.public, problem.private)[: 1 + private]
+                scores = [ndcg(estimator, p.prefixes, p.gains, p.best) for p in parts]
                 progress.advance(note=f"{number} {method}: {scores[0]:.3f}")
                 hidden = scores[1] if private else None
                 yield SpiceResult(number, method, scores[0], hidden, seconds)

@@ -1,4 +1,4 @@
-"""The Sequence PredIction ChallengE: what comes next?"""
+"""The Sequence PredIction ChallengE: what comes next."""
 
 from __future__ import annotations
 

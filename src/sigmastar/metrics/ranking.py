@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain: how good are the symbols that a model ranks first?
+"""Normalised discounted cumulative gain: how good the symbols ranked first are.
 
 As in SPiCe (Balle, Eyraud, Luque, Quattoni and Verwer, 2016): of a ranking a_1 … a_5 of what may
 follow a prefix,

@@ -74,7 +74,7 @@ class ContextMixture(PredictorEstimator):
     'b'
     """
 
-    order: int = 8
+    order: int = 9
     _: KW_ONLY
     ends: bool = True
     automata: str = "auto"

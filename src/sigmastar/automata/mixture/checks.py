@@ -95,6 +95,7 @@ def check_weights(weights: Weights, experts: Experts, rate: float) -> None:
         (n, N_GATES),
         (experts.n_windows + 1, n),
         (len(experts.tree.split), n),
+        (len(experts.tree.split) + 2, n),
     )
     _need(
         all(part.shape == shape for part, shape in zip(weights, shapes, strict=True))

@@ -36,7 +36,7 @@ class Views(NamedTuple):
 def usual_views(order: int, separator: int) -> Views:
     """Return the contexts that a mixture looks at: windows up to a length, and a few others."""
     windows = [(WINDOW, (1 << k) - 1) for k in range(order)]
-    skips = [(WINDOW, mask) for mask in (0b10, 0b110, 0b101, 0b1110, 0b1011) if mask < 1 << order]
+    skips = [(WINDOW, mask) for mask in (0b101, 0b110, 0b1110) if mask < 1 << order]
     segments = [(SEGMENTS, 1), (SEGMENTS, 3), (SEGMENTS, 5)] if separator >= 0 else []
     kinds, masks = zip(*(windows + skips + segments), strict=True)
     return Views(np.array(kinds), np.array(masks), separator)

@@ -98,7 +98,8 @@ class Said(NamedTuple):
     A parent is listed before its children. ``nodes`` holds, for each, the node's number, the
     parent's place in the list, whether the node lies to the parent's right, whether what came lies
     to the node's right, the first leaf below it and the leaf after the last, and the longest
-    window that knows anything. ``keys`` is room for the bounds of one view.
+    window that knows anything. ``keys`` is room for the bounds of one view, ``last`` the leaf
+    before the place (or the number of leaves, at the beginning).
     """
 
     inputs: FloatArray
@@ -106,6 +107,7 @@ class Said(NamedTuple):
     cells: IndexArray
     nodes: IndexArray
     keys: IndexArray
+    last: IndexArray
     shift: FloatArray
 
 
@@ -147,6 +149,7 @@ def make_scratch(
             np.zeros((n_nodes, n_experts), dtype=np.int64),
             np.zeros((n_nodes, 7), dtype=np.int64),
             np.zeros((n_nodes, 3), dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
             np.zeros(n_experts),
         ),
     )
@@ -179,6 +182,7 @@ def prepare(
 ) -> None:
     """Look up all that is known before a place; machines only if they are to be ``heard``."""
     contexts = scratch.contexts
+    scratch.said.last[0] = text[place - 1] if place > begin else len(scratch.belief.row)
     fill_hashes(text, begin, place, experts.views, contexts.segments, contexts.hashes)
     look_up(experts.tables, contexts.hashes, contexts.bounds)
     for r in range(len(experts.recent)):

@@ -203,7 +203,7 @@ def _widened(weights: Weights, n_machines: int) -> Weights:
     def room(part: FloatArray, axis: int) -> FloatArray:
         return np.insert(part, [before] * n_machines, 0.0, axis=axis)
 
-    return Weights(*(room(part, axis) for part, axis in zip(weights, (0, 0, 1, 1), strict=True)))
+    return Weights(*(room(part, axis) for part, axis in zip(weights, (0, 0, 1, 1, 1), strict=True)))
 
 
 def _scratch(experts: Experts, text: _Text) -> Any:

@@ -5,7 +5,7 @@ correction learned for that pair of counts (what once was certain in so many cas
 often?). The answer is the logistic function of Σ_e w_e x_e, with weights
 
     w_e = by_gate[e, how much e knows] + by_order[longest window that knows anything, e]
-          + by_node[node, e] + shift[e],
+          + by_node[node, e] + by_last[symbol before, e] + shift[e],
 
 the last of which is zero unless it adapts to the sequence at hand (mahoney2005).
 """
@@ -71,6 +71,7 @@ class Weights(NamedTuple):
     by_gate: FloatArray
     by_order: FloatArray
     by_node: FloatArray
+    by_last: FloatArray
 
 
 def n_experts(experts: Experts) -> int:
@@ -86,6 +87,7 @@ def no_weights(experts: Experts) -> Weights:
         np.full((n, N_GATES), 0.2),
         np.zeros((experts.n_windows + 1, n)),
         np.zeros((len(experts.tree.split), n)),
+        np.zeros((len(experts.tree.split) + 2, n)),  # one for the beginning
     )
 
 
@@ -259,9 +261,10 @@ def answer(weights: Weights, said: Said, i: int) -> float:
     """Return the probability that what comes lies to the right of a listed node."""
     inputs, gates, shift, nodes = said.inputs, said.gates, said.shift, said.nodes
     by_gate, by_order, by_node = weights.by_gate, weights.by_order, weights.by_node
+    by_last, last = weights.by_last, said.last[0]
     node, order = nodes[i, NODE], nodes[i, ORDER]
     z = 0.0
     for e in range(inputs.shape[1]):
-        w = by_gate[e, gates[i, e]] + by_order[order, e] + by_node[node, e] + shift[e]
-        z += inputs[i, e] * w
+        w = by_gate[e, gates[i, e]] + by_order[order, e] + by_node[node, e]
+        z += inputs[i, e] * (w + by_last[last, e] + shift[e])
     return 1.0 / (1.0 + np.exp(-min(max(z, -_STEEPEST), _STEEPEST)))

@@ -119,6 +119,7 @@ def descend(weights: Weights, squares: Weights, said: Said, n: int, rate: float)
     inputs, gates, nodes = said.inputs, said.gates, said.nodes
     by_gate, by_order, by_node = weights.by_gate, weights.by_order, weights.by_node
     gate_squares, order_squares, node_squares = squares.by_gate, squares.by_order, squares.by_node
+    by_last, last_squares, last = weights.by_last, squares.by_last, said.last[0]
     loss = 0.0
     for i in range(n):
         node, order = nodes[i, NODE], nodes[i, ORDER]
@@ -132,6 +133,8 @@ def descend(weights: Weights, squares: Weights, said: Said, n: int, rate: float)
             by_gate[e, gate] += rate * slope / np.sqrt(gate_squares[e, gate])
             order_squares[order, e] += square
             by_order[order, e] += rate * slope / np.sqrt(order_squares[order, e])
+            last_squares[last, e] += square
+            by_last[last, e] += rate * slope / np.sqrt(last_squares[last, e])
             node_squares[node, e] += square
             by_node[node, e] += rate * slope / np.sqrt(node_squares[node, e])
     return loss
@@ -152,7 +155,7 @@ class Lesson(NamedTuple):
 def train(
     experts: Experts, weights: Weights, squares: Weights, scratch: Scratch, lesson: Lesson
 ) -> float:
-    """Learn weights from a lesson, every case without its own sequence; return the mean loss in bits."""
+    """Learn weights, every case without its own sequence; return the mean loss in bits."""
     text, offsets, learned, heard = lesson.text, lesson.offsets, lesson.learned, lesson.heard
     loss, cases = 0.0, 0
     for i in lesson.chosen:
