@@ -28,8 +28,8 @@ def _automata() -> tuple[type[StoredModel], ...]:
 
 
 def _tagging() -> tuple[type[StoredModel], ...]:
-    from sigmastar.tagging.fst_tagger import FSTTagger
-    from sigmastar.tagging.hmm_tagger import HMMTagger
+    from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
     return HMMTagger, FSTTagger
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, ParseError
-from sigmastar.tagging.brill import learn_rules
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential, from_openfst
+from sigmastar.tagging.fst.phrases import bracketed, phrase_transducer
 from sigmastar.tagging.fst.rules import Rule, RuleSet
-from sigmastar.tagging.phrases import bracketed, phrase_transducer
+from sigmastar.tagging.learn.brill import learn_rules
 from tagging.oracles import random_model, random_sentences
 
 TAGS = ("DT", "JJ", "NN", "VB", "TO", "md*", ".")

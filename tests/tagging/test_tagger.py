@@ -10,17 +10,17 @@ from sklearn.base import clone
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
-from sigmastar.tagging.counts import Lexicon, count_tags
-from sigmastar.tagging.hmm_tagger import HMMTagger, model_arrays
-from sigmastar.tagging.kernels.posterior import expected_counts, tag_posteriors
-from sigmastar.tagging.model import SCORE_UNIT
-from sigmastar.tagging.smoothing import deleted_weights, smooth_tags
-from sigmastar.tagging.word_machines import (
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger, model_arrays
+from sigmastar.tagging.fst.word_machines import (
     guesser_input,
     guesser_transducer,
     lexicon_transducer,
 )
-from sigmastar.tagging.words import WordTable, join_words
+from sigmastar.tagging.kernels.posterior import expected_counts, tag_posteriors
+from sigmastar.tagging.learn.smoothing import deleted_weights, smooth_tags
+from sigmastar.tagging.lexicon.counts import Lexicon, count_tags
+from sigmastar.tagging.lexicon.words import WordTable, join_words
+from sigmastar.tagging.model import SCORE_UNIT
 from tagging.oracles import all_taggings, path_score, random_model
 
 WORDS = ["the", "a", "dog", "cat", "walks", "walked", "talked", "quickly", "slowly", "Anna"]
@@ -258,7 +258,7 @@ def test_class_sequences_of_strings_and_bytes_agree(tagger):
     sentences = [["The", "dog", "x-ray", "4,000"], ["ANNA", "über", "."]]
     codes, starts = tagger.to_classes(sentences)
     data = "\n".join(" ".join(s) for s in sentences).encode()
-    from sigmastar.tagging.text import cut
+    from sigmastar.tagging.text.stream import cut
 
     array = np.frombuffer(data, np.uint8)
     assert np.array_equal(tagger.vocabulary_.classes_of_bytes(array, *cut(array, False)), codes)

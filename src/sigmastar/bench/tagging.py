@@ -19,10 +19,10 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import load_brown, load_ud
-from sigmastar.tagging.brill import held_out_tags, learn_rules
-from sigmastar.tagging.counts import Lexicon
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
 __all__ = ["PAPER", "PEERS", "Row", "accuracies", "brown_split", "languages", "machines"]
 

@@ -22,9 +22,9 @@ from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_english
 from sigmastar.show.views.confusion import Confusion, confusion
-from sigmastar.tagging.evaluation import evaluate_tagger
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.taggers.evaluation import evaluate_tagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
 __all__ = ["TaggedExample", "TextDemo", "TextRow", "demo_text"]
 

@@ -27,8 +27,8 @@ from sigmastar.show.report.sensors import sensor_sections
 from sigmastar.show.report.taggers import tagger_sections
 from sigmastar.show.report.transducers import transducer_sections, transliterator_sections
 from sigmastar.show.views.subject import subject_of
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.transliteration.model import TransliterationModel

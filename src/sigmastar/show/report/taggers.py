@@ -17,12 +17,12 @@ from sigmastar.show.report.labels import confusion_cards, percent
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
 from sigmastar.show.views.confusion import confusion
-from sigmastar.tagging.evaluation import evaluate_tagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.sequential import SequentialTransducer
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
 from sigmastar.tagging.model import SCORE_UNIT, TagModel
+from sigmastar.tagging.taggers.evaluation import evaluate_tagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
 __all__ = ["tagged_sentence", "tagger_sections"]
 

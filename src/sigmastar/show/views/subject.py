@@ -13,7 +13,7 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.model_files import read_history
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.loading import load
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 
 __all__ = ["Subject", "automaton_of", "subject_of"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from sigmastar.core.types import SymbolArray
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.kernels.suffixes import N_SHAPES, decode_word, word_shape
-from sigmastar.tagging.vocabulary import Vocabulary
-from sigmastar.tagging.words import character_properties, join_words
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.words import character_properties, join_words
 
 __all__ = ["OTHER", "guesser_input", "guesser_transducer", "lexicon_transducer"]
 

@@ -9,13 +9,13 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.ambiguity import build_class_sets, score_class_sets
-from sigmastar.tagging.counts import Lexicon, count_tags, with_used_words
-from sigmastar.tagging.guesser import Guesser, learn_guesser
-from sigmastar.tagging.lexical import ClassTable, LexicalOptions, build_word_classes
+from sigmastar.tagging.learn.smoothing import smooth_tags
+from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
+from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
+from sigmastar.tagging.lexicon.guesser import Guesser, learn_guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.word_classes import ClassTable, LexicalOptions, build_word_classes
 from sigmastar.tagging.model import TagModel, fixed_point
-from sigmastar.tagging.smoothing import smooth_tags
-from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["TrainingOptions", "learn_guesser_of", "learn_tagger"]
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.counts import Lexicon, TagCounts
-from sigmastar.tagging.guesser import Guesser
+from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
+from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
-from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassTable", "LexicalOptions", "build_word_classes", "kindred_forms"]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.guesser import SuffixTrie
 from sigmastar.tagging.kernels.suffixes import N_SHAPES
-from sigmastar.tagging.words import Bytes, WordTable, join_words, split_words
+from sigmastar.tagging.lexicon.guesser import SuffixTrie
+from sigmastar.tagging.lexicon.words import Bytes, WordTable, join_words, split_words
 
 __all__ = ["Vocabulary", "cut_names"]
 

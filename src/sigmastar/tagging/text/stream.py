@@ -17,8 +17,8 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.words import scan_tokens, write_tagged
-from sigmastar.tagging.vocabulary import Vocabulary
-from sigmastar.tagging.words import Bytes, join_words
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.words import Bytes, join_words
 
 __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 

@@ -16,15 +16,15 @@ from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, ch
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.ambiguity import build_class_sets
-from sigmastar.tagging.baum_welch import learn_from_classes
-from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.kernels.decode import viterbi_many
 from sigmastar.tagging.kernels.posterior import tag_posteriors
+from sigmastar.tagging.learn.baum_welch import learn_from_classes
+from sigmastar.tagging.learn.supervised import TrainingOptions, learn_guesser_of, learn_tagger
+from sigmastar.tagging.lexicon.class_sets import build_class_sets
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
 from sigmastar.tagging.model import TagModel
-from sigmastar.tagging.supervised import TrainingOptions, learn_guesser_of, learn_tagger
-from sigmastar.tagging.text import tag_file
-from sigmastar.tagging.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.text.stream.stream import tag_file
 
 __all__ = [
     "HMMTagger",

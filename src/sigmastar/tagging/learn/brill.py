@@ -19,8 +19,8 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 from sigmastar.tagging.fst.rules import Rule, RuleSet
-from sigmastar.tagging.hmm_tagger import HMMTagger
 
 __all__ = ["held_out_tags", "learn_rules"]
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.counts import Lexicon
-from sigmastar.tagging.guesser import Guesser
-from sigmastar.tagging.lexical import ClassTable, kindred_forms
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.word_classes import ClassTable, kindred_forms
 from sigmastar.tagging.model import fixed_point
-from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassSets", "build_class_sets", "score_class_sets"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.suffixes import N_SHAPES, find_endings, grow_suffixes
-from sigmastar.tagging.words import Bytes, character_properties, join_words
+from sigmastar.tagging.lexicon.words import Bytes, character_properties, join_words
 
 _FEWEST = 2
 _POINT_BITS = 21  # room for a code point in the keys of the trie's table

@@ -15,23 +15,23 @@ from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.tagging.fst.compose import compose
-from sigmastar.tagging.fst.lazy import LazyTransducer
-from sigmastar.tagging.fst.ntype import n_type
-from sigmastar.tagging.fst.openfst import NotSequential
-from sigmastar.tagging.fst.rules import RuleSet
-from sigmastar.tagging.fst.sequential import SequentialTransducer
-from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
-from sigmastar.tagging.hmm_tagger import (
+from sigmastar.tagging.estimators.hmm_tagger import (
     HMMTagger,
     as_sentences,
     decode_classes,
     share_right,
 )
+from sigmastar.tagging.fst.compose import compose
+from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.openfst import NotSequential
+from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
+from sigmastar.tagging.fst.rules import RuleSet
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
 from sigmastar.tagging.model import TagModel
-from sigmastar.tagging.phrases import NOUN_PHRASE, phrase_transducer
-from sigmastar.tagging.text import tag_file
-from sigmastar.tagging.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.text.stream.stream import tag_file
 
 __all__ = ["KINDS", "FSTTagger"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
-from sigmastar.tagging.ambiguity import ClassSets
 from sigmastar.tagging.kernels.posterior import expected_counts
+from sigmastar.tagging.lexicon.class_sets import ClassSets
 from sigmastar.tagging.model import SCORE_UNIT, TagModel, fixed_point
 
 __all__ = ["learn_from_classes"]
