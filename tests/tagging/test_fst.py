@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.tagging.estimators.hmm_tagger import decode_classes
+from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import from_openfst, to_openfst

@@ -108,7 +108,7 @@ def train(
     seconds = time.perf_counter() - began
     tagger.save(output)
     if json:
-        emit_json(tagger.info_ | {"seconds": seconds, "saved": str(output)})
+        emit_json(dict(tagger.info_) | {"seconds": seconds, "saved": str(output)})
         return
     model = tagger.model_
     summary = {

@@ -6,82 +6,91 @@ P(t|t') (or P(t|t'',t')) and P(c|t) by their expected frequencies; the likelihoo
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
-from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
+from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.tagging.kernels.posterior import expected_counts
-from sigmastar.tagging.lexicon.class_sets import ClassSets
-from sigmastar.tagging.model import SCORE_UNIT, TagModel, fixed_point
+from sigmastar.tagging.kernels.records import Moves
+from sigmastar.tagging.learn.supervised import class_sets_of, learn_guesser_of
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.model import SCORE_UNIT, fixed_point
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.settings import TaggerSettings
 
-__all__ = ["learn_from_classes"]
+__all__ = ["learn_untagged"]
 
 _FLOOR = 1e-12  # an expected frequency of zero stays possible, barely
 
 
-def learn_from_classes(
-    sets: ClassSets,
-    tags: tuple[str, ...],
-    codes: SymbolArray,
-    starts: IndexArray,
-    *,
-    order: int,
-    max_iter: int,
-    tol: float,
-) -> Learned[TagModel]:
-    """Learn a tagger from the classes of untagged sentences.
+class Logs(NamedTuple):
+    """Logarithms of the probabilities: log P(t|t'), log P(t|t'',t'), log P(c|t)."""
 
-    Stops when the log-likelihood of a token rises by less than ``tol``. ``info`` holds the
-    log-likelihood before each iteration and whether it converged.
+    bigram: FloatArray
+    trigram: FloatArray
+    emission: FloatArray
+
+
+def learn_untagged(
+    sentences: Sequence[Sequence[str]], lexicon: Lexicon, settings: TaggerSettings
+) -> Learned[HMMTaggerModel]:
+    """Learn a tagger from untagged sentences and the tags that a lexicon allows.
+
+    Stops when the log-likelihood of a token rises by less than ``settings.tol``. ``info`` holds
+    the log-likelihood before each iteration and whether it converged.
     """
+    sets = class_sets_of(lexicon, learn_guesser_of(lexicon, settings), settings)
+    codes, starts = sets.vocabulary.classes(sentences)
     if len(codes) == 0:
         raise InvalidData("X must hold at least one word; it is empty.")
-    n = len(tags)
-    owner = np.repeat(np.arange(len(sets.offsets) - 1), np.diff(sets.offsets))
-    used = np.bincount(codes, minlength=len(sets.offsets) - 1).astype(float)
-    members = sets.shares * (used + 1e-3)[owner]
-    emission = _by_tag(members, sets.candidates, n)
-    bigram = np.full((n + 1, n + 1), -np.log(n + 1))
-    trigram = np.full((n + 1,) * 3, -np.log(n + 1)) if order == 2 else np.zeros((0, 0, 0))
-    rows = np.full(len(sets.offsets) - 1, -1, np.int32)
-    history: list[float] = []
-    with stage("Baum-Welch", max_iter) as progress:
-        for _ in range(max_iter):
-            classes: tuple[Any, ...] = (
-                sets.offsets,
-                sets.candidates,
-                emission * SCORE_UNIT,
-                rows,
-                np.zeros((0, n + 1)),
-            )
-            moves = np.zeros((n + 1 if order == 2 else 1, n + 1, n + 1))
-            members = np.zeros(len(sets.candidates))
-            log_likelihood = expected_counts(
-                codes, starts, classes, bigram * SCORE_UNIT, trigram * SCORE_UNIT, moves, members
-            )
-            history.append(float(log_likelihood))
-            progress.advance(1, f"{log_likelihood / len(codes):.4f} nats a token")
-            if len(history) > 1 and history[-1] - history[-2] < tol * len(codes):
-                break
-            bigram = _conditional(moves.sum(axis=0))
-            if order == 2:
-                trigram = _conditional(moves)
-            emission = _by_tag(members, sets.candidates, n)
-    model = TagModel(
-        tags,
-        fixed_point(bigram),
-        fixed_point(trigram),
-        sets.offsets,
-        sets.candidates,
-        fixed_point(emission),
-        rows,
-        np.zeros((0, n + 1), np.int32),
+    n, second = len(lexicon.tags), settings.order == 2
+
+    def step(logs: Logs) -> tuple[float, Logs]:
+        classes = sets.scored(logs.emission * SCORE_UNIT, n)
+        moves = Moves(logs.bigram * SCORE_UNIT, logs.trigram * SCORE_UNIT)
+        triples = np.zeros((n + 1 if second else 1, n + 1, n + 1))
+        members = np.zeros(len(sets.candidates))
+        log_likelihood = expected_counts(codes, starts, classes, moves, triples, members)
+        return log_likelihood / len(codes), Logs(
+            bigram=_conditional(triples.sum(axis=0)),
+            trigram=_conditional(triples) if second else logs.trigram,
+            emission=_by_tag(members, sets.candidates, n),
+        )
+
+    used = np.bincount(codes, minlength=len(sets.offsets) - 1)
+    first = Logs(
+        bigram=np.full((n + 1, n + 1), -np.log(n + 1)),
+        trigram=np.full((n + 1,) * 3, -np.log(n + 1)) if second else np.zeros((0, 0, 0)),
+        emission=_by_tag(sets.shares * (used + 1e-3)[sets.owner], sets.candidates, n),
     )
-    converged = len(history) > 1 and history[-1] - history[-2] < tol * len(codes)
-    return Learned(model, {"log_likelihood": history, "converged": converged})
+    with stage("Baum-Welch", settings.max_iter) as bar:
+        ascent = ascend(
+            Ascent(first),
+            step,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+            bar=bar,
+            unit="nats a token",
+        )
+    logs = ascent.model
+    model = HMMTaggerModel(
+        tags=lexicon.tags,
+        bigram=fixed_point(logs.bigram),
+        trigram=fixed_point(logs.trigram),
+        **sets.scored(fixed_point(logs.emission), n)._asdict(),
+        vocabulary=sets.vocabulary,
+        settings=settings,
+    )
+    info = {
+        "log_likelihood": [value * len(codes) for value in ascent.history],
+        "converged": ascent.gains_less_than(settings.tol),
+    }
+    return Learned(model, info)
 
 
 def _conditional(counts: FloatArray) -> FloatArray:

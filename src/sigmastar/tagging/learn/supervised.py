@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.smoothing import smooth_tags
-from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
+from sigmastar.tagging.lexicon.class_sets import ClassSets, build_class_sets, score_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
-from sigmastar.tagging.lexicon.guesser import Guesser, learn_guesser
-from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.lexicon.word_classes import ClassTable, LexicalOptions, build_word_classes
-from sigmastar.tagging.model import TagModel, fixed_point
+from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
+from sigmastar.tagging.lexicon.word_classes import LexicalOptions, build_word_classes
+from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.settings import TaggerSettings
 
-__all__ = ["TrainingOptions", "learn_guesser_of", "learn_tagger"]
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """The parameters of HMMTagger that concern training."""
-
-    order: int
-    classes: str
-    n_lexical: int
-    max_classes: int | None
-    smoothing: str
-    strength: float
-    prior: float
-    context_weight: float
-    threshold: float
-    rare_count: int
-    max_suffix: int
-
-    @property
-    def guess_threshold(self) -> float:
-        """Share of the best tag's probability that admits a tag to a guessed class."""
-        return max(self.threshold, 0.1)
+__all__ = ["class_sets_of", "learn_guesser_of", "learn_tagger"]
 
 
 def learn_tagger(
-    corpus: PairCorpus, options: TrainingOptions, lexicon: Lexicon | None = None
-) -> Learned[tuple[TagModel, Vocabulary]]:
+    corpus: PairCorpus, settings: TaggerSettings, lexicon: Lexicon | None = None
+) -> Learned[HMMTaggerModel]:
     """Train from a tagged corpus; a given lexicon stands in for the corpus's own."""
     corpus = with_used_words(corpus)
     own = Lexicon.from_tagged(corpus)
@@ -52,44 +29,33 @@ def learn_tagger(
     recode = _recoded_tags(corpus, tags)
     source = corpus.source
     counts = count_tags(
-        source.symbols, source.offsets, recode, n_tags=len(tags), order=options.order
+        source.symbols, source.offsets, recode, n_tags=len(tags), order=settings.order
     )
-    guesser = _corpus_guesser(corpus, own, recode, len(tags), options)
-    table: ClassTable
-    if options.classes == "words":
+    guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
+    if settings.classes == "words":
         chosen = LexicalOptions(
-            prior=options.prior,
-            threshold=options.threshold,
-            context_weight=options.context_weight,
+            prior=settings.prior,
+            threshold=settings.threshold,
+            context_weight=settings.context_weight,
         )
-        table, vocabulary = build_word_classes(own, counts, guesser, chosen)
+        classes, vocabulary = build_word_classes(own, counts, guesser, chosen)
     else:
         if lexicon is not None:
-            guesser = learn_guesser_of(lexicon, options)
-        sets = build_class_sets(
-            lexicon or own,
-            guesser,
-            n_lexical=options.n_lexical,
-            threshold=options.threshold,
-            guess_threshold=options.guess_threshold,
-            max_classes=options.max_classes,
-        )
-        table = score_class_sets(
-            sets, corpus, recode, counts.unigrams[: len(tags)], options.rare_count
-        )
+            guesser = learn_guesser_of(lexicon, settings)
+        sets = class_sets_of(lexicon or own, guesser, settings)
+        tag_counts = counts.unigrams[: len(tags)]
+        classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
         vocabulary = sets.vocabulary
     bigram, trigram = smooth_tags(
-        counts.trigrams, method=options.smoothing, strength=options.strength
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
     )
-    model = TagModel(
-        tags,
-        fixed_point(bigram),
-        np.zeros((0, 0, 0), np.int32) if trigram is None else fixed_point(trigram),
-        table.offsets,
-        table.candidates,
-        table.scores,
-        table.context_rows,
-        table.context,
+    model = HMMTaggerModel(
+        tags=tags,
+        bigram=fixed_point(bigram),
+        trigram=NO_TRIGRAM if trigram is None else fixed_point(trigram),
+        **classes._asdict(),
+        vocabulary=vocabulary,
+        settings=settings,
     )
     info = {
         "n_words": corpus.source.n_symbols,
@@ -99,7 +65,7 @@ def learn_tagger(
         "n_forms": len(vocabulary.forms),
         "n_endings": guesser.n_nodes,
     }
-    return Learned((model, vocabulary), info)
+    return Learned(model, info)
 
 
 def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
@@ -114,52 +80,61 @@ def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
 
 
 def _corpus_guesser(
-    corpus: PairCorpus, own: Lexicon, recode: IndexArray, n_tags: int, options: TrainingOptions
+    corpus: PairCorpus, own: Lexicon, recode: IndexArray, n_tags: int, settings: TaggerSettings
 ) -> Guesser:
     """Learn the guesser from the rare words of a corpus, wherever in the sentence they stand."""
     words = corpus.source.symbols
     first = np.zeros(len(words), bool)
     first[corpus.source.offsets[:-1][corpus.source.lengths > 0]] = True
     common = own.word_counts
-    limit = options.rare_count
+    limit = settings.rare_count
     rare = np.flatnonzero(common[words] <= limit)
     if len(rare) == 0:
         rare = np.arange(len(words))
     codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]
     found, times = np.unique(codes, return_counts=True)
     word = found // (2 * n_tags)
-    weights = times / np.sqrt(common[word])
-    return learn_guesser(
-        [own.words[w] for w in word.tolist()],
-        (found // n_tags % 2).astype(bool),
-        (found % n_tags).astype(np.int32),
-        weights,
-        n_tags=n_tags,
-        max_suffix=options.max_suffix,
-        strength=1.0,
-        threshold=options.threshold,
-        max_tags=15,
+    rare_words = RareWords(
+        words=[own.words[w] for w in word.tolist()],
+        first=(found // n_tags % 2).astype(bool),
+        tags=(found % n_tags).astype(np.int32),
+        weights=times / np.sqrt(common[word]),
     )
+    return _guesser(rare_words, n_tags, settings)
 
 
-def learn_guesser_of(lexicon: Lexicon, options: TrainingOptions) -> Guesser:
+def learn_guesser_of(lexicon: Lexicon, settings: TaggerSettings) -> Guesser:
     """Learn the guesser from the rare words of a lexicon."""
     common = lexicon.word_counts
     owner = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
-    rare = common[owner] <= options.rare_count
+    rare = common[owner] <= settings.rare_count
     if not rare.any():
         rare[:] = True
     words = [lexicon.words[w] for w in owner[rare].tolist()]
     weights = lexicon.counts[rare] / np.sqrt(common[owner[rare]])
     # A lexicon does not say where in a sentence its words stood: let them stand in both places.
+    rare_words = RareWords(
+        words=words * 2,
+        first=np.repeat([False, True], len(words)),
+        tags=np.tile(lexicon.word_tags[rare], 2),
+        weights=np.tile(weights, 2),
+    )
+    return _guesser(rare_words, len(lexicon.tags), settings)
+
+
+def _guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Guesser:
     return learn_guesser(
-        words * 2,
-        np.repeat([False, True], len(words)),
-        np.tile(lexicon.word_tags[rare], 2),
-        np.tile(weights, 2),
-        n_tags=len(lexicon.tags),
-        max_suffix=options.max_suffix,
-        strength=1.0,
-        threshold=options.threshold,
-        max_tags=15,
+        rare, n_tags=n_tags, max_suffix=settings.max_suffix, threshold=settings.threshold
+    )
+
+
+def class_sets_of(lexicon: Lexicon, guesser: Guesser, settings: TaggerSettings) -> ClassSets:
+    """Sort words and endings into ambiguity classes."""
+    return build_class_sets(
+        lexicon,
+        guesser,
+        n_lexical=settings.n_lexical,
+        threshold=settings.threshold,
+        guess_threshold=settings.guess_threshold,
+        max_classes=settings.max_classes,
     )

@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
+from sigmastar.core.types import BoolArray
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.taggers.sentences import tags_of, words_of
+from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["evaluate_tagger"]
 
+_MOST_CONFUSIONS = 50
 
-def evaluate_tagger(tagger: Any, corpus: PairCorpus) -> dict[str, Any]:
+
+def evaluate_tagger(tagger: Tagger, corpus: PairCorpus) -> dict[str, Any]:
     """Compare a tagger's tags with a corpus's; accuracies are shares, None where there is nothing.
 
     Words are known if the tagger's vocabulary lists them as they stand.
     """
-    sentences = [[str(word) for word in sentence] for sentence in corpus.source]
-    vocabulary = getattr(tagger, "vocabulary_", None) or tagger.vocabulary
-    forms = set(vocabulary.forms)
+    sentences = words_of(corpus)
+    forms = set(tagger.vocabulary_.forms)
     guessed = [tag for sentence in tagger.predict(sentences) for tag in sentence]
-    gold = [str(tag) for sentence in corpus.target for tag in sentence]
+    gold = tags_of(corpus)
     right = np.array([a == b for a, b in zip(guessed, gold, strict=True)], bool)
     known = np.array([word in forms for sentence in sentences for word in sentence], bool)
-    whole = [
-        bool(right[a:b].all())
-        for a, b in zip(corpus.source.offsets[:-1], corpus.source.offsets[1:], strict=True)
-    ]
-    pairs = Counter((b, a) for a, b in zip(guessed, gold, strict=True) if a != b)
-
-    def share(values: Any) -> float | None:
-        return float(np.mean(values)) if len(values) else None
-
+    ends = corpus.source.offsets
+    whole = np.array([right[a:b].all() for a, b in pairwise(ends.tolist())], bool)
+    errors = confusion(gold, guessed).errors(_MOST_CONFUSIONS)
     return {
-        "accuracy": share(right),
+        "accuracy": _share(right),
         "n_words": len(right),
-        "known_accuracy": share(right[known]),
+        "known_accuracy": _share(right[known]),
         "n_known": int(known.sum()),
-        "unknown_accuracy": share(right[~known]),
+        "unknown_accuracy": _share(right[~known]),
         "n_unknown": int((~known).sum()),
-        "sentence_accuracy": share(whole),
+        "sentence_accuracy": _share(whole),
         "n_sentences": len(whole),
-        "confusions": [
-            {"right": b, "given": a, "times": times} for (b, a), times in pairs.most_common(50)
-        ],
+        "confusions": [{"right": b, "given": a, "times": times} for b, a, times in errors],
     }
+
+
+def _share(values: BoolArray) -> float | None:
+    return float(values.mean()) if len(values) else None

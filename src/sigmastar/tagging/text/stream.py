@@ -6,19 +6,18 @@ hash table over their bytes, and the output is written straight into a buffer.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
-from sigmastar.core.errors import ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.words import scan_tokens, write_tagged
+from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.lexicon.words import Bytes, join_words
+from sigmastar.tagging.lexicon.words import word_spans
+from sigmastar.tagging.text.conllu import ConlluBlock, new_lines
 
 __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 
@@ -26,10 +25,9 @@ INPUTS = ("lines", "tokens", "conllu")
 OUTPUTS = ("word/TAG", "tsv", "conllu")
 _BLOCK = 1 << 22
 
-# Between word and tag, between tokens, after a sentence, and whether after the last token too.
 _LAYOUTS = {
-    "word/TAG": np.array([ord("/"), ord(" "), ord("\n"), 0], np.int64),
-    "tsv": np.array([ord("\t"), ord("\n"), ord("\n"), 1], np.int64),
+    "word/TAG": Layout(ord("/"), ord(" "), ord("\n"), after_last_token=False),
+    "tsv": Layout(ord("\t"), ord("\n"), ord("\n"), after_last_token=True),
 }
 TagClasses = Callable[[SymbolArray, IndexArray], SymbolArray]
 
@@ -61,30 +59,32 @@ def tag_file(
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
     n_sentences = n_words = n_lines = 0
-    names = join_words(tags)
-    longest = int(np.diff(names[1]).max())
+    names = word_spans(tags)
+    longest = int((names.ends - names.begins).max())
     with stage("tagging", None) as progress:
         for block in tag_blocks(source, blank_line=input_format != "lines"):
-            data = np.frombuffer(block, np.uint8)
             lines = None
             if input_format == "conllu":
-                lines = _conllu_words(block, getattr(source, "name", "input"), n_lines)
-                n_lines += len(lines[2]) - 1
-                data = np.frombuffer(b"\n".join(lines[0]) + b"\n", np.uint8)
-            begins, ends, starts = cut(data, input_format != "lines")
-            codes = vocabulary.classes_of_bytes(data, begins, ends, starts)
-            found = tag_classes(codes, starts)
+                lines = ConlluBlock.parse(block, getattr(source, "name", "input"), n_lines)
+                n_lines += len(lines.lines) - 1
+                block = lines.tokens()
+            tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
+            found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":
-                target.write(_conllu(lines, data, begins, ends, starts, found, tags))
+                target.write(
+                    new_lines(tokens, starts, found, tags)
+                    if lines is None
+                    else lines.tagged(found, tags)
+                )
             else:
-                room = len(data) + len(begins) * (longest + 3) + len(starts) + 1
+                room = len(block) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
                 layout = _LAYOUTS[output_format]
-                size = write_tagged(data, begins, ends, starts, found, names, layout, output)
+                size = write_tagged(tokens, starts, found, names, layout, output)
                 target.write(output[:size].data)
             n_sentences += len(starts) - 1
-            n_words += len(begins)
-            progress.advance(len(begins), f"{n_words:,} words")
+            n_words += len(found)
+            progress.advance(len(found), f"{n_words:,} words")
     return n_sentences, n_words
 
 
@@ -106,65 +106,12 @@ def tag_blocks(source: BinaryIO, *, blank_line: bool) -> Iterator[bytes]:
             rest = rest[cut_at:]
 
 
-def cut(data: Bytes, one_token_a_line: bool) -> tuple[IndexArray, IndexArray, IndexArray]:
+def cut(data: Bytes, one_token_a_line: bool) -> tuple[Spans, IndexArray]:
     """Find tokens and sentences in a block."""
     room = len(data) // 2 + 2
-    begins, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-    lines = int(np.count_nonzero(data == 10)) + 2
-    starts = np.empty(lines + 1, np.int64)
-    n_tokens, n_sentences = scan_tokens(data, one_token_a_line, begins, ends, starts)
-    return begins[:n_tokens], ends[:n_tokens], starts[: n_sentences + 1]
-
-
-def _conllu_words(
-    block: bytes, path: str, n_before: int
-) -> tuple[list[bytes], list[int], list[bytes]]:
-    """Return the words of CoNLL-U lines (b"" between sentences), their lines, and all lines."""
-    lines = block.split(b"\n")
-    words: list[bytes] = []
-    places: list[int] = []
-    for place, line in enumerate(lines):
-        if not line.strip():
-            words.append(b"")
-            continue
-        columns = line.split(b"\t")
-        if line.startswith(b"#") or not columns[0].isdigit():
-            continue
-        if len(columns) != 10:
-            found = f"{len(columns)} in {line[:60].decode('utf-8', 'replace')!r}"
-            raise ParseError(path, n_before + place + 1, "10 tab-separated columns", found)
-        if not columns[1].strip():
-            raise ParseError(path, n_before + place + 1, "a word form", repr(columns[1].decode()))
-        words.append(columns[1])
-        places.append(place)
-    return words, places, lines
-
-
-def _conllu(
-    lines: tuple[list[bytes], list[int], list[bytes]] | None,
-    data: Bytes,
-    begins: IndexArray,
-    ends: IndexArray,
-    starts: IndexArray,
-    found: SymbolArray,
-    tags: tuple[str, ...],
-) -> bytes:
-    """Write CoNLL-U: the input's own lines with new tags, or new lines."""
-    names = [tag.encode() for tag in tags]
-    if lines is not None:
-        _, places, text = lines
-        for place, tag in zip(places, found.tolist(), strict=True):
-            columns = text[place].split(b"\t")
-            columns[3] = columns[4] = names[tag]
-            text[place] = b"\t".join(columns)
-        return b"\n".join(text)
-    raw = data.tobytes()
-    rows: list[Any] = []
-    cuts = starts.tolist()
-    spans = list(zip(begins.tolist(), ends.tolist(), found.tolist(), strict=True))
-    for a, b in itertools.pairwise(cuts):
-        for number, (begin, end, tag) in enumerate(spans[a:b], 1):
-            name = names[tag]
-            rows.append(b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name))
-        rows.append(b"")
-    return b"\n".join(rows) + b"\n" if rows else b""
+    tokens = Spans(data, np.empty(room, np.int64), np.empty(room, np.int64))
+    n_lines = int(np.count_nonzero(data == 10)) + 2
+    starts = np.empty(n_lines + 1, np.int64)
+    n_tokens, n_sentences = scan_tokens(tokens, one_token_a_line, starts)
+    _, begins, ends = tokens
+    return Spans(data, begins[:n_tokens], ends[:n_tokens]), starts[: n_sentences + 1]
