@@ -214,6 +214,7 @@ def evaluate(
     [bold]Example[/]
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
+    from sigmastar.core.confusion import confusion
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.sensors.inference.tag import tag_frames
@@ -224,22 +225,19 @@ def evaluate(
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
     with stage(f"Tagging {len(table.frames):,} frames"):
         tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
-    found = [name for piece in tagged.labels for name in piece]
-    right = [a == b for a, b in zip(found, table.labels, strict=True)]
-    names = sorted(set(table.labels), key=str)
+    found = confusion(table.labels, (name for piece in tagged.labels for name in piece))
+    totals, right = found.counts.sum(axis=1).tolist(), found.counts.diagonal().tolist()
     each = {
-        str(name): [
-            sum(r for r, t in zip(right, table.labels, strict=True) if t == name),
-            sum(t == name for t in table.labels),
-        ]
-        for name in names
+        name: [ok, total]
+        for name, ok, total in sorted(zip(found.labels, right, totals, strict=True))
+        if total
     }
-    accuracy = sum(right) / len(right)
+    accuracy, n_frames = found.accuracy, sum(totals)
     if json:
-        emit_json({"accuracy": accuracy, "frames": len(right), "labels": each})
+        emit_json({"accuracy": accuracy, "frames": n_frames, "labels": each})
         return
     rows = [(n, total, f"{100 * ok / total:.2f}") for n, (ok, total) in each.items()]
-    rows.append(("all", len(right), f"{100 * accuracy:.2f}"))
+    rows.append(("all", n_frames, f"{100 * accuracy:.2f}"))
     show_table(f"{model} on {frames}", ["label", "frames", "right %"], rows)
 
 
