@@ -28,10 +28,10 @@ def _automata() -> tuple[type[StoredModel], ...]:
 
 
 def _tagging() -> tuple[type[StoredModel], ...]:
-    from sigmastar.tagging.fst_tagger import FSTTagger
-    from sigmastar.tagging.hmm_tagger import HMMTagger
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+    from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 
-    return HMMTagger, FSTTagger
+    return HMMTaggerModel, FSTTagger
 
 
 def _transducers() -> tuple[type[StoredModel], ...]:
