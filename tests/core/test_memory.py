@@ -35,7 +35,9 @@ def test_by_default_half_of_what_is_free(monkeypatch):
 
 
 def test_what_does_not_fit_is_refused_with_a_remedy():
-    with pytest.raises(TooLarge, match=r"a table needs about 2 GB .* 1 MB \(max_memory\)\. Shrink"):
+    with pytest.raises(
+        TooLarge, match=r"a table needs about 2.0 GB .* 1 MB \(max_memory\)\. Shrink"
+    ):
         check_memory(2e9, "a table", "Shrink it.", max_memory="1MB")
     check_memory(1e6, "a table", "Shrink it.", max_memory="1MB")
 
