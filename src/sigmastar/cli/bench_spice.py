@@ -51,8 +51,8 @@ def spice(
     sigmastar bench spice -p 6 -m kneser-ney-6,mixture
     sigmastar bench spice --data ~/data -o spice.csv
     """
-    from sigmastar.bench.pautomac import write_results
     from sigmastar.bench.spice import run_spice
+    from sigmastar.bench.tables import write_results
 
     results = []
     for result in run_spice(

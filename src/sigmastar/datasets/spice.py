@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -76,6 +77,6 @@ def _continuations(n: int, part: str, alphabet: Alphabet, data_home: DataHome) -
 
 
 def _text(path: Path) -> str:
-    openers = {".gz": gzip.open, ".xz": lzma.open}
+    openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
     with openers.get(path.suffix, open)(path, "rt", encoding="ascii") as file:
         return str(file.read())

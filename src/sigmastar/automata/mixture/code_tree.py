@@ -8,7 +8,7 @@ scored by as many predictions as its code has bits, however large the alphabet i
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def grow_tree(counts: IndexArray) -> tuple[CodeTree, SymbolArray]:
 
     Among equal counts the earlier continuation goes first: same counts, same tree.
     """
-    heap: list[tuple[int, int, object]] = [
+    heap: list[tuple[int, int, Any]] = [
         (int(count), code, code) for code, count in enumerate(counts)
     ]
     heapq.heapify(heap)
@@ -47,7 +47,7 @@ def grow_tree(counts: IndexArray) -> tuple[CodeTree, SymbolArray]:
     n_leaves = 0
     # A stack instead of recursion: rare symbols lie deep. A node is met before its left part; its
     # split is known when the right part is.
-    stack: list[tuple[object, int]] = [(heap[0][2], -1)]
+    stack: list[tuple[Any, int]] = [(heap[0][2], -1)]
     while stack:
         part, right_of = stack.pop()
         if right_of >= 0:

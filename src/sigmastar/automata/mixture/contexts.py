@@ -3,8 +3,8 @@
 A *window* is a set of places before the current one (bit i of its mask: the symbol i + 1 back);
 the last k symbols are the window 2**k - 1, others skip some. A *segment* context is made of runs
 between separators, such as words between spaces: the beginning of the current one (1), the one
-before (2), the one before that (4). A *set* is a window whose order does not matter. Windows see where a
-sequence begins.
+before (2), the one before that (4). A *set* is a window whose order does not matter. Windows see
+where a sequence begins.
 """
 
 from __future__ import annotations

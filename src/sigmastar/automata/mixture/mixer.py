@@ -12,7 +12,7 @@ the last of which is zero unless it adapts to the sequence at hand (mahoney2005)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def no_weights(experts: Experts) -> Weights:
 
 
 @kernel
-def say(corrections: FloatArray, expert: int, left: int, right: int) -> tuple[float, int, int]:
+def say(corrections: FloatArray, expert: int, left: Any, right: Any) -> tuple[float, int, int]:
     """Turn counts into an input, its gate and its cell."""
     if left + right == 0:
         return 0.0, 0, -1
@@ -198,10 +198,10 @@ def ask_views(
                 else:
                     stop = half
             room[i, 0], room[i, 1], room[i, 2] = low, middle, high
-            left = right = 0
+            left, right = np.int64(0), np.int64(0)
             if low < high:
-                before = np.int64(inside[low - 1]) if low > first else 0
-                between = np.int64(inside[middle - 1]) if middle > first else 0
+                before = np.int64(inside[low - 1]) if low > first else np.int64(0)
+                between = np.int64(inside[middle - 1]) if middle > first else np.int64(0)
                 left = between - before
                 right = np.int64(inside[high - 1]) - between
             if asked.alone:
@@ -267,4 +267,5 @@ def answer(weights: Weights, said: Said, i: int) -> float:
     for e in range(inputs.shape[1]):
         w = by_gate[e, gates[i, e]] + by_order[order, e] + by_node[node, e]
         z += inputs[i, e] * (w + by_last[last, e] + shift[e])
-    return 1.0 / (1.0 + np.exp(-min(max(z, -_STEEPEST), _STEEPEST)))
+    p: float = 1.0 / (1.0 + np.exp(-min(max(z, -_STEEPEST), _STEEPEST)))
+    return p

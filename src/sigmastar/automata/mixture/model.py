@@ -192,7 +192,9 @@ class ContextMixtureModel(Predictor):
         """Rebuild from named arrays and metadata."""
 
         def array(name: str, dtype: type, n_axes: int = 1) -> Any:
-            values = np.ascontiguousarray(stored.array(name)).astype(dtype, casting="same_kind")
+            values: Any = np.ascontiguousarray(stored.array(name)).astype(
+                dtype, casting="same_kind"
+            )
             if values.ndim != n_axes:
                 raise ValueError(f"{name} must have {n_axes} axes; it has {values.ndim}")
             return values

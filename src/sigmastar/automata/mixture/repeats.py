@@ -7,6 +7,8 @@ was met before marks its symbols as repeated; what stays unmarked was met for th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sigmastar.automata.mixture.contexts import joined
@@ -37,7 +39,7 @@ def mark_repeats(
             h = np.uint64(0)
             for place in range(first, first + width):
                 h = joined(h, text[place] + 1)
-            key = np.int64(h >> np.uint64(1))
+            key: Any = np.int64(h >> np.uint64(1))
             slot = find_slot(keys, key)
             if keys[slot] == key:
                 for place in range(max(marked, first), first + width):
