@@ -40,7 +40,7 @@ from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run", "run_chunks"]
 
-METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney", "mixture")
+METHODS = ("spectral", "separable", "em", "em-separable", "mixture", "kneser-ney")
 SETS = {"small": 500, "medium": 50_000}
 # Numbers of states unless told otherwise: the large set takes fewer of the slow ones.
 SIZES = {"small": (5, 10, 20, 40), "medium": (10, 20, 40)}
