@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from sigmastar.automata.estimators.baum_welch import BaumWelchHMM
 from sigmastar.automata.estimators.spectral import SpectralWFA
+from sigmastar.automata.learn.smoothing import background_of, smooth_hmm
 from sigmastar.automata.mixture.learn import Automata, MixtureSettings, learn_mixture
 from sigmastar.automata.mixture.model import ContextMixtureModel
 from sigmastar.automata.models.hmm import HMM
@@ -26,7 +27,8 @@ __all__ = ["ContextMixture"]
 _ONLINE_RATE = 0.003
 _LARGEST_CORPUS = 2_000_000  # symbols, above which automata are not tried: they cost too much
 _MOST_STATES, _HIDDEN_STATES = 60, 30
-_STEPS, _MORE_STEPS = 60, 10
+_STEPS, _MORE_STEPS = 40, 8
+_SMOOTHING = 0.01
 
 
 @dataclass(eq=False, repr=False)
@@ -111,9 +113,11 @@ def _automata(rng: np.random.Generator) -> Automata:
 
     def finish(models: Sequence[WFA | HMM], corpus: Corpus) -> Sequence[WFA | HMM]:
         spectral, hidden = models
+        # Nothing is impossible: the sequences kept back may hold what the others do not.
+        start = smooth_hmm(cast(HMM, hidden), _SMOOTHING, background_of(corpus))
         return (
             SpectralWFA(spectral.n_states).fit(corpus).model_,
-            BaumWelchHMM(init=hidden, max_iter=_MORE_STEPS).fit(corpus).model_,
+            BaumWelchHMM(init=start, max_iter=_MORE_STEPS).fit(corpus).model_,
         )
 
     return Automata(learn, finish)
