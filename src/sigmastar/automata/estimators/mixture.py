@@ -24,7 +24,7 @@ from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["ContextMixture"]
 
-_ONLINE_RATE = 0.003
+_ONLINE_RATE = 0.002
 _LARGEST_CORPUS = 2_000_000  # symbols, above which automata are not tried: they cost too much
 _MOST_STATES, _HIDDEN_STATES = 60, 30
 _STEPS, _MORE_STEPS = 40, 8

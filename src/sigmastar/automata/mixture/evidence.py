@@ -108,6 +108,7 @@ class Said(NamedTuple):
     nodes: IndexArray
     keys: IndexArray
     last: IndexArray
+    errors: FloatArray
     shift: FloatArray
 
 
@@ -150,6 +151,7 @@ def make_scratch(
             np.zeros((n_nodes, 7), dtype=np.int64),
             np.zeros((n_nodes, 3), dtype=np.int64),
             np.zeros(1, dtype=np.int64),
+            np.zeros(n_nodes),
             np.zeros(n_experts),
         ),
     )

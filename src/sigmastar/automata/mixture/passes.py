@@ -35,15 +35,16 @@ __all__ = ["collect", "distribute", "score", "train"]
 @kernel
 def path_likelihood(weights: Weights, said: Said, n: int, rate: float) -> float:
     """Return the probability of the answers that came at n nodes; adapt at ``rate`` on the way."""
-    nodes, inputs, shift = said.nodes, said.inputs, said.shift
+    nodes, inputs, shift, errors = said.nodes, said.inputs, said.shift, said.errors
     product = 1.0
     for i in range(n):
         p = answer(weights, said, i)
         product *= p if nodes[i, TRUTH] else 1.0 - p
-        if rate > 0.0:
-            step = rate * (nodes[i, TRUTH] - p)
+        errors[i] = nodes[i, TRUTH] - p
+    if rate > 0.0:  # only after all is predicted: a symbol does not help to predict itself
+        for i in range(n):
             for e in range(inputs.shape[1]):
-                shift[e] += step * inputs[i, e]
+                shift[e] += rate * errors[i] * inputs[i, e]
     return product
 
 
