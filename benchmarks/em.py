@@ -24,15 +24,7 @@ from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.datasets import load_pautomac
-
-
-def best_of(function, repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - began)
-    return min(times)
+from timing import best_of
 
 
 def gemm_rate(n: int, rows: int = 1000) -> float:

@@ -13,13 +13,14 @@ from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.drawing.charts import bars, stems
+from sigmastar.drawing.charts import stems
 from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
+from sigmastar.show.report.prediction import prediction_card
 from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import StateGraph, state_graph
 from sigmastar.show.views.summary import ends_soon, shown_string, summarize
@@ -151,19 +152,7 @@ def _predictions(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
     ]
     for prefix in _beginnings(model):
         distribution = inference.next_distribution(model, [prefix])[0]
-        best = np.argsort(-distribution, kind="stable")[:7]
-        names = [*symbols, "END"]
-        after = shown_string(prefix)
-        cards.append(
-            card(
-                f"After {after}" if prefix else "At the beginning",
-                bars(
-                    [names[i] for i in best],
-                    [float(distribution[i]) for i in best],
-                    title=f"next symbol after {after}",
-                ),
-            )
-        )
+        cards.append(prediction_card(prefix, [*symbols, "END"], distribution, most=7))
     return cards
 
 
