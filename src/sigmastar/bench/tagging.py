@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+import numba
 import numpy as np
 
 from sigmastar.corpus.alphabet import Alphabet
@@ -26,9 +28,11 @@ from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.sentences import words_of
 from sigmastar.tagging.taggers.tagger import Tagger
 
-__all__ = ["PAPER", "PEERS", "Row", "accuracies", "brown_split", "languages", "machines"]
+__all__ = ["PAPER", "PEERS", "MachineFigures", "accuracies", "brown_split", "languages", "machines"]
 
 DataHome = str | os.PathLike[str] | None
+Given = ParamSpec("Given")
+Line = TypeVar("Line")
 
 # Kempe 1997, Table 1: accuracy in per cent, states, arcs, seconds to build.
 PAPER: dict[str, tuple[float, int | None, int | None, float | None]] = {
@@ -54,7 +58,7 @@ _TIMED_WORDS = 2_000_000  # tagged again and again, so that a clock tick does no
 
 
 @dataclass(frozen=True)
-class Row:
+class MachineFigures:
     """One line of a table: a machine and what was measured of it."""
 
     name: str
@@ -64,6 +68,21 @@ class Row:
     n_arcs: int | None = None
     build_seconds: float | None = None
     tokens_per_second: float | None = None
+
+
+def _on_one_core(measure: Callable[Given, Iterator[Line]]) -> Callable[Given, Iterator[Line]]:
+    """Let numba use one thread while rows are measured: speeds are those of one core."""
+
+    @wraps(measure)
+    def measured(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Line]:
+        before = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            yield from measure(*args, **kwargs)
+        finally:
+            numba.set_num_threads(before)
+
+    return measured
 
 
 def brown_split(
@@ -101,7 +120,7 @@ def _sample(corpus: PairCorpus, n_words: int) -> PairCorpus:
     return corpus.take(rows[:enough])
 
 
-def _measure(name: str, tagger: Tagger, test: PairCorpus, expected: Any = None) -> Row:
+def _measure(name: str, tagger: Tagger, test: PairCorpus, expected: Any = None) -> MachineFigures:
     codes, starts = tagger.to_classes(words_of(test))
     tags = tagger.tag_classes(codes, starts)
     names = np.array([str(tag) for tag in test.target.alphabet])
@@ -114,7 +133,7 @@ def _measure(name: str, tagger: Tagger, test: PairCorpus, expected: Any = None) 
         tagger.tag_classes(codes, starts)
     speed = rounds * len(codes) / max(time.process_time() - began, 1e-9)
     info = tagger.info if isinstance(tagger, FSTTagger) else {}
-    return Row(
+    return MachineFigures(
         name=name,
         accuracy=float(right.mean()),
         agreement=None if expected is None else float(np.mean(tags == expected)),
@@ -125,7 +144,8 @@ def _measure(name: str, tagger: Tagger, test: PairCorpus, expected: Any = None) 
     )
 
 
-def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]:
+@_on_one_core
+def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[MachineFigures]:
     """Give the rows of Table 1 one by one; ``long`` adds all subsequences up to three classes."""
     train, test = brown_split(data_home, joined=False)
     lexicon = Lexicon.from_tagged(train)
@@ -149,7 +169,8 @@ def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]
     yield _measure("lazy", FSTTagger.from_hmm(hmm, "lazy", corpus=words_of(test)), test, expected)
 
 
-def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def languages(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the rows of Table 2: several languages, first-order taggers over ambiguity classes."""
     brown = brown_split(data_home, joined=False)
     sets = [("English (Brown)", *brown)]
@@ -170,7 +191,8 @@ def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
         yield name, _measure("s+n1 ≤2", FSTTagger.from_hmm(hmm, "s+n1", max_length=2), test)
 
 
-def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the accuracy of the second-order tagger, its exact transducer, and that with rules."""
     brown = brown_split(data_home)
     sets = []
