@@ -10,8 +10,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,24 +18,10 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
-from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.frames import FrameTable, offsets_of
 from sigmastar.corpus.readers.source import Source, base_name
 
 __all__ = ["FrameTable", "read_frames"]
-
-
-@dataclass(frozen=True)
-class FrameTable:
-    """Frames of sequences, end to end, with labels if the file has them."""
-
-    frames: FloatArray
-    offsets: IndexArray
-    labels: list[Any] | None
-
-    @property
-    def lengths(self) -> IndexArray:
-        """How many frames each sequence has."""
-        return np.diff(self.offsets)
 
 
 def read_frames(
@@ -90,17 +75,7 @@ def _read(name: str, plain: str, label: str | None, sequence: str | None) -> Fra
 def _cut(table: FrameTable, length: int) -> FrameTable:
     if length < 3:
         raise InvalidParameter(f"length must be an integer of at least 3; got {length}.")
-    rows: list[int] = []
-    sizes: list[int] = []
-    for begin, end in pairwise(table.offsets.tolist()):
-        for at in range(begin, end, length):
-            size = min(length, end - at)
-            if size >= 3:
-                rows.extend(range(at, at + size))
-                sizes.append(size)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    labels = None if table.labels is None else [table.labels[row] for row in rows]
-    return FrameTable(table.frames[rows], offsets, labels)
+    return table.cut(length, least=3)
 
 
 def _read_npz(name: str) -> FrameTable:
@@ -122,7 +97,7 @@ def _read_npz(name: str) -> FrameTable:
         frames = frames.reshape(-1, frames.shape[2])
     if lengths is None:
         lengths = np.array([len(frames)])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = offsets_of(lengths)
     if offsets[-1] != len(frames) or (np.diff(offsets) < 1).any():
         raise InvalidData(f"{name}: lengths must be positive and add up to {len(frames)} frames.")
     labels = arrays.get("labels")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,15 +16,17 @@ import numpy as np
 from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.sensors.kernels.forest import sum_leaves
+from sigmastar.sensors.features.stages import ArrayStage
+from sigmastar.sensors.kernels.forest import Trees, sum_leaves
 
-__all__ = ["Forest"]
+__all__ = ["TreeEnsemble"]
 
 _LINKS = ("mean", "softmax")
+_ARRAYS = ("children", "split", "threshold", "value", "roots", "bias")
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class TreeEnsemble(ArrayStage):
     """Trees whose leaves hold one value for each output.
 
     Parameters
@@ -90,13 +93,21 @@ class Forest:
         """How many it has after it."""
         return len(self.bias)
 
+    @cached_property
+    def _trees(self) -> Trees:
+        return Trees(
+            children=self.children,
+            split=self.split,
+            threshold=self.threshold,
+            value=self.value,
+            roots=self.roots,
+        )
+
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the probabilities."""
         totals = np.tile(self.bias, (len(frames), 1))
-        frames = np.ascontiguousarray(frames)
-        sum_leaves(
-            frames, self.children, self.split, self.threshold, self.value, self.roots, totals
-        )
+        # One signature to compile: contiguous, and writable though nothing is written.
+        sum_leaves(np.require(frames, np.float64, ["C", "W"]), self._trees, totals)
         if self.link == "softmax":
             totals -= totals.max(axis=1, keepdims=True)
             np.exp(totals, out=totals)
@@ -105,33 +116,14 @@ class Forest:
 
     def arrays(self) -> dict[str, Any]:
         """Give the arrays that define the step."""
-        names = ("children", "split", "threshold", "value", "roots", "bias")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     def settings(self) -> dict[str, Any]:
         """Give what else defines it."""
         return {"link": self.link, "width": self.width}
 
     @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Forest:
+    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> TreeEnsemble:
         """Rebuild the step."""
-        return cls(
-            arrays["children"],
-            arrays["split"],
-            arrays["threshold"],
-            arrays["value"],
-            arrays["roots"],
-            arrays["bias"],
-            settings["link"],
-            settings["width"],
-        )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Forest):
-            return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
-        return self.settings() == other.settings() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+        named = {name: arrays[name] for name in _ARRAYS}
+        return cls(**named, link=settings["link"], width=settings["width"])

@@ -43,6 +43,7 @@ class TagStream:
         self.restarts = 0
         moves = model.operators.sum(axis=0).reshape(model.n_features, -1)
         self._table = np.hstack([moves, model.emissions().reshape(model.n_features, -1)])
+        self._ends = model.ends
         self._scores = np.empty(model.n_labels)
         self._window = 1 if self._extract is None else self._extract.window
         self.reset()
@@ -62,18 +63,14 @@ class TagStream:
         """Read one frame; return the probability of each label."""
         reading = np.asarray(frame, dtype=np.float64)
         if reading.shape != (self._n_inputs,) or not np.isfinite(reading).all():
+            bare = "" if self._extract is not None else ", the features that this tagger takes"
             raise InvalidData(
-                f"a frame must be {self._n_inputs} finite numbers; got {frame!r}. "
+                f"a frame must be {self._n_inputs} finite numbers{bare}; got {frame!r}. "
                 "Drop the frame, or repeat the last one."
             )
         features = self._features(reading)
         self.restarts += filter_frame(
-            features[0],
-            self._table,
-            self.model.initial,
-            self.model.final,
-            self._state,
-            self._scores,
+            features[0], self._table, self._ends, self._state, self._scores
         )
         found: FloatArray = np.maximum(self._scores, 0.0)
         total = found.sum()
