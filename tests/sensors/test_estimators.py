@@ -84,6 +84,24 @@ def test_a_saved_tagger_and_its_stream_label_as_the_estimator(estimator, tmp_pat
     assert again.labels == [list(piece) for piece in estimator.predict(X_NEW)]
 
 
+@pytest.mark.parametrize("features", [GaussianNB(), StandardScaler()])
+def test_features_that_no_file_can_hold_are_not_dropped_in_silence(features, tmp_path):
+    tagger = ss.SpectralSequenceTagger(2, features=features, random_state=0).fit(X, Y)
+    path = tmp_path / "tagger.sigma"
+    for saved in (tagger, tagger.model_):
+        with pytest.raises(InvalidParameter, match=rf"features must be .* got {features!r}"):
+            saved.save(path)
+        assert not path.exists()
+    tagger.model_.with_features(None).save(path)  # on purpose: it takes features
+    bare = ss.load(path)
+    found = ss.tag_frames(bare, [tagger.extractor_(x, np.array([0, len(x)])) for x in X_NEW])
+    assert found.labels == [list(piece) for piece in tagger.predict(X_NEW)]
+    with pytest.raises(InvalidData, match=r"the 3 features that this tagger takes.*got 2 values"):
+        ss.tag_frames(bare, X_NEW)
+    with pytest.raises(InvalidData, match="3 finite numbers, the features that this tagger takes"):
+        ss.TagStream(bare).push(X_NEW[0][0])
+
+
 def test_sequences_help():
     alone = ss.FramewiseTagger(features=GaussianNB()).fit(X, Y).score(X_NEW, Y_NEW)
     together = ESTIMATORS[1].fit(X, Y)
