@@ -146,7 +146,7 @@ STRANGE = [
 ]
 CELLS = st.sampled_from([*NUMBERS, *STRANGE])
 GOOD = st.sampled_from(["1", "2.5", "-3e-4", "0.1", " 7 "])
-WORDS = st.sampled_from(["up", " up", "down", "ü", "", '"a,b"', "1"])
+WORDS = st.sampled_from(["up", " up", "down", "ü", "", '"a,b"', '"up"', "1"])
 
 
 @st.composite
@@ -165,6 +165,13 @@ def csv_texts(draw):
 @example("1,2,up\n" * 9 + "1,2\n", None)
 @example("1,2,up\n" * 9 + "1,x,up\n" * 4 + "1,2\n", None)
 @example("1,2,up\n" * 9 + "1,2,\udc80\n", None)
+@example("1,2,up\n" * 9 + '1,2,"up"\n', None)
+@example("1,2,up\n" * 9 + "1,nan(1),up\n", None)
+@example("1,2,up\n" * 9 + "1,NULL,up\n", None)
+@example("1,2,up\n" * 9 + f"1,2,{'x' * 140_000}\n", None)
+@example("1,2,up\n" * 9 + "1,2,NULL\n1,2,\n", None)
+@example("1,2,up\n" * 9 + "1,2,up\r1,2,down\n", None)
+@example("1,2,up\n" * 9 + "1,2,up\r\r\n\r\r\n1,2,up\n", None)
 @settings(max_examples=150, deadline=None)
 def test_text_is_read_alike_with_pyarrow_and_without(text, label):
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """Frames from CSV and TSV, in blocks: only numbers and codes of words are kept.
 
 A block of text (about a megabyte) becomes an array before the next is read. Where pyarrow is
-installed it parses the blocks, some twenty times faster than Python; what it cannot parse (quotes,
+installed it parses the blocks, several times faster than Python; what it cannot parse (quotes,
 numbers that only Python reads, anything wrong) goes to the ``csv`` module, so results and messages
 are the same with pyarrow and without. The first block always does: it tells what the columns are,
 and a small file is read before pyarrow would be imported.
@@ -103,8 +103,7 @@ class _Reading:
 
     def add_block(self, block: bytes) -> bool:
         """Read a block of lines with pyarrow, unless that could differ from :meth:`add_lines`."""
-        plain = block.count(b"\r") == block.count(b"\r\n") and b'"' not in block
-        if self.roles is None or not plain:
+        if self.roles is None or b'"' in block:
             return False
         sizes = _line_sizes(block)
         filled = sizes > 0
@@ -191,11 +190,12 @@ class _Reading:
                     use_threads=False, block_size=len(block) + 1, column_names=names
                 ),
                 arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char=False),
-                arrow_csv.ConvertOptions(column_types=types, null_values=[]),
+                arrow_csv.ConvertOptions(column_types=types),
             )
         except pa.ArrowInvalid:
             return False
         values = np.stack([table.column(i).to_numpy() for i in roles.readings], axis=1)
+        # Rows that a lone carriage return ends, words for missing values, odd spellings of NaN.
         if len(values) != n_rows or not np.isfinite(values).all():
             return False
         self.values.append(values)
