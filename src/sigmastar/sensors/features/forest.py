@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.features.stages import ArrayStage
-from sigmastar.sensors.kernels.forest import Trees, sum_leaves
+from sigmastar.sensors.kernels.forest import sum_leaves
 
 __all__ = ["TreeEnsemble"]
 
@@ -93,21 +92,14 @@ class TreeEnsemble(ArrayStage):
         """How many it has after it."""
         return len(self.bias)
 
-    @cached_property
-    def _trees(self) -> Trees:
-        return Trees(
-            children=self.children,
-            split=self.split,
-            threshold=self.threshold,
-            value=self.value,
-            roots=self.roots,
-        )
-
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the probabilities."""
         totals = np.tile(self.bias, (len(frames), 1))
         # One signature to compile: contiguous, and writable though nothing is written.
-        sum_leaves(np.require(frames, np.float64, ["C", "W"]), self._trees, totals)
+        frames = np.ascontiguousarray(frames) if frames.flags.writeable else frames.copy()
+        sum_leaves(
+            frames, self.children, self.split, self.threshold, self.value, self.roots, totals
+        )
         if self.link == "softmax":
             totals -= totals.max(axis=1, keepdims=True)
             np.exp(totals, out=totals)

@@ -43,7 +43,6 @@ class TagStream:
         self.restarts = 0
         moves = model.operators.sum(axis=0).reshape(model.n_features, -1)
         self._table = np.hstack([moves, model.emissions().reshape(model.n_features, -1)])
-        self._ends = model.ends
         self._scores = np.empty(model.n_labels)
         self._window = 1 if self._extract is None else self._extract.window
         self.reset()
@@ -70,7 +69,12 @@ class TagStream:
             )
         features = self._features(reading)
         self.restarts += filter_frame(
-            features[0], self._table, self._ends, self._state, self._scores
+            features[0],
+            self._table,
+            self.model.initial,
+            self.model.final,
+            self._state,
+            self._scores,
         )
         found: FloatArray = np.maximum(self._scores, 0.0)
         total = found.sum()

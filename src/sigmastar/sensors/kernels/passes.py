@@ -103,7 +103,8 @@ def backward_pass(
 def filter_frame(
     features: FloatArray,
     table: FloatArray,
-    ends: Ends,
+    initial: FloatArray,
+    final: FloatArray,
     state: FloatArray,
     scores: FloatArray,
 ) -> int:
@@ -132,14 +133,14 @@ def filter_frame(
     mass = 0.0
     norm = 0.0
     for j in range(n):
-        mass += following[j] * ends.final[j]
-        norm += abs(following[j] * ends.final[j])
+        mass += following[j] * final[j]
+        norm += abs(following[j] * final[j])
     if mass > _LEAST_MASS * norm and mass < np.inf:
         for j in range(n):
             state[j] = following[j] / mass
         return 0
     for j in range(n):
-        state[j] = ends.initial[j]
+        state[j] = initial[j]
     return 1
 
 
