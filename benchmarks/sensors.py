@@ -7,7 +7,6 @@ Without data a random walk of the same shape is used.
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -18,16 +17,7 @@ from sigmastar.corpus.frames import as_frames
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
 from sigmastar.sensors.learn.em import em_step
 from sigmastar.sensors.learn.em_starts import random_tagger
-
-
-def best_of(work, repeats=3):
-    """Give the least time of some runs, in seconds."""
-    taken = []
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - begun)
-    return min(taken)
+from timing import best_of
 
 
 def read_data(place):

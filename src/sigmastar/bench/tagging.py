@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+import numba
 import numpy as np
 
 from sigmastar.corpus.alphabet import Alphabet
@@ -24,9 +26,11 @@ from sigmastar.tagging.counts import Lexicon
 from sigmastar.tagging.fst_tagger import FSTTagger
 from sigmastar.tagging.hmm_tagger import HMMTagger
 
-__all__ = ["PAPER", "PEERS", "Row", "accuracies", "brown_split", "languages", "machines"]
+__all__ = ["PAPER", "PEERS", "MachineFigures", "accuracies", "brown_split", "languages", "machines"]
 
 DataHome = str | os.PathLike[str] | None
+Given = ParamSpec("Given")
+Line = TypeVar("Line")
 
 # Kempe 1997, Table 1: accuracy in per cent, states, arcs, seconds to build.
 PAPER: dict[str, tuple[float, int | None, int | None, float | None]] = {
@@ -52,7 +56,7 @@ _TIMED_WORDS = 2_000_000  # tagged again and again, so that a clock tick does no
 
 
 @dataclass(frozen=True)
-class Row:
+class MachineFigures:
     """One line of a table: a machine and what was measured of it."""
 
     name: str
@@ -62,6 +66,21 @@ class Row:
     n_arcs: int | None = None
     build_seconds: float | None = None
     tokens_per_second: float | None = None
+
+
+def _on_one_core(measure: Callable[Given, Iterator[Line]]) -> Callable[Given, Iterator[Line]]:
+    """Let numba use one thread while rows are measured: speeds are those of one core."""
+
+    @wraps(measure)
+    def measured(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Line]:
+        before = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            yield from measure(*args, **kwargs)
+        finally:
+            numba.set_num_threads(before)
+
+    return measured
 
 
 def brown_split(
@@ -103,7 +122,7 @@ def _words(corpus: PairCorpus) -> list[list[str]]:
     return [[str(word) for word in sentence] for sentence in corpus.source]
 
 
-def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> Row:
+def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> MachineFigures:
     codes, starts = tagger.to_classes(_words(test))
     tags = tagger.tag_classes(codes, starts)
     names = np.array([str(tag) for tag in test.target.alphabet])
@@ -116,7 +135,7 @@ def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> 
         tagger.tag_classes(codes, starts)
     speed = rounds * len(codes) / max(time.process_time() - began, 1e-9)
     info = {} if isinstance(tagger, HMMTagger) else tagger.info
-    return Row(
+    return MachineFigures(
         name,
         float(right.mean()),
         None if expected is None else float(np.mean(tags == expected)),
@@ -127,7 +146,8 @@ def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> 
     )
 
 
-def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]:
+@_on_one_core
+def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[MachineFigures]:
     """Give the rows of Table 1 one by one; ``long`` adds all subsequences up to three classes."""
     train, test = brown_split(data_home, joined=False)
     lexicon = Lexicon.from_tagged(train)
@@ -151,7 +171,8 @@ def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]
     yield _measure("lazy", FSTTagger.from_hmm(hmm, "lazy", corpus=_words(test)), test, expected)
 
 
-def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def languages(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the rows of Table 2: several languages, first-order taggers over ambiguity classes."""
     brown = brown_split(data_home, joined=False)
     sets = [("English (Brown)", *brown)]
@@ -172,7 +193,8 @@ def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
         yield name, _measure("s+n1 ≤2", FSTTagger.from_hmm(hmm, "s+n1", max_length=2), test)
 
 
-def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the accuracy of the second-order tagger, its exact transducer, and that with rules."""
     brown = brown_split(data_home)
     sets = []

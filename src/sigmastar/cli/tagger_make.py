@@ -15,7 +15,7 @@ from sigmastar.cli.common import (
     choice,
     read_lines,
 )
-from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_properties, wrote
+from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
     TaggedFormatOption,
@@ -107,19 +107,15 @@ def train(
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began
     tagger.save(output)
-    if json:
-        emit_json(tagger.info_ | {"seconds": seconds, "saved": str(output)})
-        return
     model = tagger.model_
     summary = {
         "sentences": len(corpus),
         "tags": model.n_tags,
         "classes": model.n_classes,
         "ambiguous_classes": int(model.is_ambiguous.sum()),
-        "seconds": seconds,
     }
-    show_properties("Trained a tagger", summary)
-    wrote(output)
+    facts = (tagger.info_ if json else summary) | {"seconds": seconds}
+    show_saved("Trained a tagger", facts, output, json=json)
 
 
 def compile_(
@@ -195,11 +191,7 @@ def compile_(
         if phrases or pattern:
             tagger = tagger.with_phrases(pattern)
     tagger.save(output)
-    if json:
-        emit_json(tagger.info | {"saved": str(output)})
-        return
-    show_properties("Compiled a tagger", tagger.info)
-    wrote(output)
+    show_saved("Compiled a tagger", tagger.info, output, json=json)
 
 
 def rules(

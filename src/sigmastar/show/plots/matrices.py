@@ -37,9 +37,9 @@ def transitions(model: Any, symbol: Symbol | None = None, *, ax: Any = None) -> 
         if matrix is None:
             raise InvalidParameter(f"a {type(subject).__name__} has no transition matrix to plot.")
     else:
-        from sigmastar.automata.inference.readout import readable
+        from sigmastar.automata.models.subject import as_wfa
 
-        automaton = readable(automaton_of(model))
+        automaton = as_wfa(automaton_of(model))
         matrix = automaton.transitions[automaton.alphabet.index(symbol)]
     most = float(np.abs(matrix).max()) or 1.0
     axes = fresh_axes(ax, (4.4, 3.8))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,12 +70,11 @@ def confusion(right: Iterable[object], given: Iterable[object]) -> Confusion:
         raise InvalidData(
             f"right and given labels must be equally many; got {len(truth)} and {len(guess)}."
         )
-    names, codes = np.unique(np.array([*truth, *guess], dtype=object), return_inverse=True)
-    size = len(names)
-    counts = np.zeros((size, size), dtype=np.int64)
-    np.add.at(counts, (codes[: len(truth)], codes[len(truth) :]), 1)
-    order: Sequence[int] = np.argsort(-counts.sum(axis=1), kind="stable").tolist()
-    return Confusion(tuple(names[i] for i in order), counts[np.ix_(order, order)])
+    # Not scikit-learn's: that one warns of a single label, refuses none, and is slower.
+    often, together = Counter(truth), Counter(zip(truth, guess, strict=True))
+    labels = sorted({*truth, *guess}, key=lambda label: (-often[label], label))
+    counts = np.array([[together[a, b] for b in labels] for a in labels], dtype=np.int64)
+    return Confusion(tuple(labels), counts.reshape(len(labels), len(labels)))
 
 
 def _ratio(above: IndexArray, below: IndexArray) -> FloatArray:

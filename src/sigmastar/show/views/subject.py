@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sigmastar.automata.models.hmm import HMM
-from sigmastar.automata.models.wfa import WFA
+from sigmastar.automata.models import subject as automata
+from sigmastar.automata.models.subject import Automaton
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.model_files import read_history
 from sigmastar.core.stored_model import StoredModel
@@ -45,11 +45,6 @@ def subject_of(thing: Any) -> Subject:
     return Subject(thing, {}, None)
 
 
-def automaton_of(thing: Any) -> WFA | HMM:
+def automaton_of(thing: Any) -> Automaton:
     """Take the automaton or HMM out of a file, an estimator or a model."""
-    model = subject_of(thing).model
-    if not isinstance(model, (WFA, HMM)):
-        raise InvalidParameter(
-            f"model must be an automaton (WFA, PFA or HMM); got a {type(model).__name__}."
-        )
-    return model
+    return automata.automaton_of(subject_of(thing).model)
