@@ -29,13 +29,13 @@ _EXPORTS = {
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
     "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
-    "FSTTagger": "sigmastar.tagging.fst_tagger",
-    "HMMTagger": "sigmastar.tagging.hmm_tagger",
-    "Lexicon": "sigmastar.tagging.counts",
+    "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
+    "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
+    "Lexicon": "sigmastar.tagging.lexicon.counts",
     "RuleSet": "sigmastar.tagging.fst.rules",
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
-    "learn_rules": "sigmastar.tagging.brill",
-    "held_out_tags": "sigmastar.tagging.brill",
+    "learn_rules": "sigmastar.tagging.learn.brill",
+    "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
     "END": "sigmastar.corpus.end",
     "likeliest_strings": "sigmastar.automata.inference",
@@ -137,13 +137,13 @@ if TYPE_CHECKING:
     from sigmastar.sensors.inference.tag import tag_frames as tag_frames
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger
     from sigmastar.show.report.build import write_report as write_report
-    from sigmastar.tagging.brill import held_out_tags as held_out_tags
-    from sigmastar.tagging.brill import learn_rules as learn_rules
-    from sigmastar.tagging.counts import Lexicon as Lexicon
+    from sigmastar.tagging.estimators.hmm_tagger import HMMTagger as HMMTagger
     from sigmastar.tagging.fst.rules import RuleSet as RuleSet
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
-    from sigmastar.tagging.fst_tagger import FSTTagger as FSTTagger
-    from sigmastar.tagging.hmm_tagger import HMMTagger as HMMTagger
+    from sigmastar.tagging.learn.brill import held_out_tags as held_out_tags
+    from sigmastar.tagging.learn.brill import learn_rules as learn_rules
+    from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
     from sigmastar.transducers.estimators.conditional import EMTransducer as EMTransducer
     from sigmastar.transducers.estimators.conditional import (
         JointHMMTransducer as JointHMMTransducer,

@@ -17,7 +17,8 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
 from sigmastar.sensors.features import centroids as continuous_features
 from sigmastar.sensors.inference.tag import DECODINGS
-from sigmastar.tagging import fst_tagger, text
+from sigmastar.tagging.taggers import fst_tagger
+from sigmastar.tagging.text import stream as text
 from sigmastar.transducers.estimators import transliterator
 
 

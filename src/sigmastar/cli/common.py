@@ -49,7 +49,7 @@ Names = Mapping[str, str] | Sequence[str]
 _READERS = {
     "HMMTagger": "Use: sigmastar tagger.",
     "FSTTagger": "Use: sigmastar tagger.",
-    "TransliterationModel": "Use: sigmastar transducer.",
+    "Transliterator": "Use: sigmastar transducer.",
     "ContinuousTagger": "Use: sigmastar sensors.",
 }
 
@@ -287,7 +287,7 @@ def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
     from sigmastar.loading import load
 
     model = load(path)
-    name = type(model).__name__
+    name = model.kind
     if name not in kinds:
         raise FileFormatError(f"{path}: holds a {name}, not {what}. Make one with: {maker}")
     return model
@@ -299,7 +299,7 @@ def load_automaton(path: str | Path) -> Any:
     from sigmastar.loading import read_model
 
     model = read_model(path)
-    name = type(model).__name__
+    name = model.kind
     if name not in ("WFA", "PFA", "HMM"):
         raise FileFormatError(
             f"{path}: holds a {name}, not an automaton over strings (WFA, PFA or HMM). "

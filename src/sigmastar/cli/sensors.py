@@ -203,10 +203,10 @@ def evaluate(
     [bold]Example[/]
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
+    from sigmastar.core.confusion import confusion
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.sensors.inference.tag import tag_frames
-    from sigmastar.show.views.confusion import confusion
 
     tagger = _load(model)
     table = _read(frames, label, sequence, length)

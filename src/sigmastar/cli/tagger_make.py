@@ -87,8 +87,8 @@ def train(
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.core.progress import stage
-    from sigmastar.tagging.counts import Lexicon
-    from sigmastar.tagging.hmm_tagger import HMMTagger
+    from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+    from sigmastar.tagging.lexicon.counts import Lexicon
 
     corpus = read_gold(data, format, column)
     tagger = HMMTagger(
@@ -114,7 +114,7 @@ def train(
         "classes": model.n_classes,
         "ambiguous_classes": int(model.is_ambiguous.sum()),
     }
-    facts = (tagger.info_ if json else summary) | {"seconds": seconds}
+    facts = {**(tagger.info_ if json else summary), "seconds": seconds}
     show_saved("Trained a tagger", facts, output, json=json)
 
 
@@ -172,7 +172,7 @@ def compile_(
     """
     from sigmastar.core.progress import stage
     from sigmastar.tagging.fst.rules import RuleSet
-    from sigmastar.tagging.fst_tagger import FSTTagger
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
     hmm = load_trained(model)
     text = read_sentences(corpus) if corpus else None
@@ -232,7 +232,7 @@ def rules(
     [bold]Example[/]
     sigmastar tagger rules hmm.sigma train.conllu -o rules.txt --folds 2
     """
-    from sigmastar.tagging.brill import held_out_tags, learn_rules
+    from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
     hmm = load_trained(model)
     corpus = read_gold(data, format, column)

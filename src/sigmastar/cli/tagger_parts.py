@@ -58,7 +58,7 @@ def load_tagger(path: Path) -> Any:
 def load_trained(path: Path) -> Any:
     """Load a tagger that is not compiled."""
     tagger = load_tagger(path)
-    if type(tagger).__name__ == "FSTTagger":
+    if tagger.kind == "FSTTagger":
         from sigmastar.core.errors import InvalidParameter
 
         raise InvalidParameter(

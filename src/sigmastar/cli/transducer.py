@@ -269,9 +269,7 @@ def _sizes(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _load(path: Path) -> Any:
-    return load_kind(
-        path, ("TransliterationModel",), "a model of pairs", "sigmastar transducer train"
-    )
+    return load_kind(path, ("Transliterator",), "a model of pairs", "sigmastar transducer train")
 
 
 def _text(output: Any) -> str:

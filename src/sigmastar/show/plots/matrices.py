@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import Symbol
 from sigmastar.show.plots.axes import fresh_axes, weights_colours
-from sigmastar.show.views.confusion import confusion
 from sigmastar.show.views.subject import automaton_of, subject_of
 
 __all__ = ["confusion_matrix", "transitions"]

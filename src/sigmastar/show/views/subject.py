@@ -13,7 +13,6 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.model_files import read_history
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.loading import load
-from sigmastar.tagging.hmm_tagger import HMMTagger
 
 __all__ = ["Subject", "automaton_of", "subject_of"]
 
@@ -32,17 +31,15 @@ def subject_of(thing: Any) -> Subject:
         return thing
     if isinstance(thing, (str, os.PathLike)):
         return Subject(load(thing), read_history(thing), Path(thing).stem)
-    if isinstance(thing, HMMTagger) and hasattr(thing, "model_"):
-        return Subject(thing, thing.info_, None)
+    if isinstance(thing, StoredModel):
+        return Subject(thing, {}, None)
     if hasattr(thing, "model_"):
         name = type(thing).__name__
         return Subject(thing.model_, {"method": name, **thing.info_}, name)
-    if not isinstance(thing, StoredModel) or isinstance(thing, HMMTagger):
-        raise InvalidParameter(
-            "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
-            f"got {type(thing).__name__}. Fit the estimator first."
-        )
-    return Subject(thing, {}, None)
+    raise InvalidParameter(
+        "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
+        f"got {type(thing).__name__}. Fit the estimator first."
+    )
 
 
 def automaton_of(thing: Any) -> Automaton:
