@@ -65,7 +65,7 @@ _EXPORTS = {
     "TagStream": "sigmastar.sensors.inference.stream",
     "tag_frames": "sigmastar.sensors.inference.tag",
     "read_frames": "sigmastar.corpus.readers.frames",
-    "FrameTable": "sigmastar.corpus.readers.frames",
+    "FrameTable": "sigmastar.corpus.frames",
     "Transducer": "sigmastar.transducers.models.transducer",
     "ParametricTransducer": "sigmastar.transducers.models.parametric",
     "SpectralTransducer": "sigmastar.transducers.estimators.conditional",
@@ -115,12 +115,12 @@ if TYPE_CHECKING:
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
-    from sigmastar.corpus.readers.frames import FrameTable as FrameTable
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load
