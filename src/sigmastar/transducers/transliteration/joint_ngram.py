@@ -16,6 +16,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.ngrams.discounts import discounts
 from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.transducers.moments.lattices import hash_table
 
@@ -127,14 +128,14 @@ def learn_ngram(
     orders = np.repeat(np.arange(len(starts) - 1) + 1, np.diff(starts))
     # Below the highest order, an n-gram counts as often as there are units before it; one that
     # begins a sequence has none, and keeps its count.
-    extended = np.bincount(suffix[starts[1] :], minlength=total).astype(np.float64)
+    extended = np.bincount(suffix[starts[1] :], minlength=total)
     adjusted = np.where((orders < len(starts) - 1) & ~initial, extended, count)
-    adjusted[0] = adjusted[1 + n_units] = 0.0  # the empty n-gram and the beginning are not read
+    adjusted[0] = adjusted[1 + n_units] = 0  # the empty n-gram and the beginning are not read
     prob, back_off = np.zeros(total), np.ones(total)
     for level in range(len(starts) - 1):
         rows = np.arange(max(starts[level], 1), starts[level + 1])
         counts, context = adjusted[rows], parent[rows]
-        discount = np.minimum(_discounts(counts)[np.minimum(counts, 3).astype(int)], counts)
+        discount = discounts(counts)[np.minimum(counts, 3)]
         totals = np.bincount(context, counts, minlength=total)
         freed = np.bincount(context, discount, minlength=total)
         known = totals > 0
@@ -177,12 +178,12 @@ def _framed(units: SymbolArray, offsets: IndexArray, n_units: int) -> tuple[Inde
 
 def _all_ngrams(
     tokens: IndexArray, within: IndexArray, n_units: int, order: int
-) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray, BoolArray, IndexArray]:
+) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray, BoolArray, IndexArray]:
     """Give a node to each n-gram: 0 is the empty one, then come all units, then the rest."""
     size = n_units + 2
     parent, suffix = [np.zeros(size + 1, np.int64)], [np.zeros(size + 1, np.int64)]
     unit = [np.concatenate([[0], np.arange(size)])]
-    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)]).astype(np.float64)]
+    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)])]
     initial = [np.arange(size + 1) == n_units + 1]
     starts = [0, size + 1]
     node = tokens + 1  # of the n-gram that ends at each position
@@ -198,7 +199,7 @@ def _all_ngrams(
         )
         parent.append(keys // size)
         unit.append(keys % size)
-        count.append(times.astype(np.float64))
+        count.append(times)
         suffix.append(node[ends[first]])
         initial.append(within[ends[first]] == length - 1)
         longer = np.zeros(len(tokens), dtype=np.int64)
@@ -207,11 +208,3 @@ def _all_ngrams(
         starts.append(starts[-1] + len(keys))
     merged = [np.concatenate(part) for part in (parent, unit, suffix, count, initial)]
     return merged[0], merged[1], merged[2], merged[3], merged[4], np.array(starts)
-
-
-def _discounts(counts: FloatArray) -> FloatArray:
-    """Return what n-grams seen never, once, twice and more often give up to their suffixes."""
-    n = [max(float((counts == times).sum()), 1.0) for times in (1, 2, 3, 4)]
-    share = n[0] / (n[0] + 2 * n[1])
-    given = [0.0] + [c - (c + 1) * share * n[c] / n[c - 1] for c in (1, 2, 3)]
-    return np.clip(given, [0.0, 0.1, 0.1, 0.1], [0.0, 1.0, 2.0, 3.0])
