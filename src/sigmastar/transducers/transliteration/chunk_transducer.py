@@ -19,6 +19,7 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.framing import frame
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.inference import beam_outputs
 from sigmastar.transducers.kernels.lattice_em import forward_lattices
@@ -50,17 +51,10 @@ BEGIN, END = ("<begin>",), ("<end>",)
 
 def frame_corpus(corpus: Corpus, *, begin: bool = True, ends: int = 1) -> Corpus:
     """Put the end symbol after each sequence, and the begin symbol before it."""
-    alphabet = Alphabet((*corpus.alphabet.symbols, BEGIN, END))
-    extra = ends + (1 if begin else 0)
-    offsets = corpus.offsets + extra * np.arange(len(corpus) + 1)
-    symbols = np.full(int(offsets[-1]), len(alphabet) - 1, dtype=np.int32)
-    if begin:
-        symbols[offsets[:-1]] = len(alphabet) - 2
-    places = np.arange(corpus.n_symbols) + np.repeat(
-        extra * np.arange(len(corpus)) + (1 if begin else 0), corpus.lengths
-    )
-    symbols[places] = corpus.symbols
-    return Corpus(symbols, offsets, alphabet)
+    n = len(corpus.alphabet)
+    before, after = (n,) if begin else (), (n + 1,) * ends
+    symbols, offsets = frame(corpus.symbols, corpus.offsets, before=before, after=after)
+    return Corpus(symbols, offsets, Alphabet((*corpus.alphabet.symbols, BEGIN, END)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,12 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.framing import frame
 from sigmastar.ngrams.discounts import discounts
 from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.transducers.moments.lattices import hash_table
 
-__all__ = ["JointNgram", "learn_ngram"]
+__all__ = ["JointNgram", "frame_units", "learn_ngram"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +121,10 @@ def learn_ngram(
         The longest n-gram.
     """
     check("order", order, Integer(1, 20))
-    tokens, within = _framed(units, offsets, n_units)
+    tokens, bounds = frame_units(units, offsets, n_units)
     if len(tokens) == 0:
         raise InvalidData("there must be at least one sequence to learn from; got none.")
+    within = np.arange(len(tokens)) - np.repeat(bounds[:-1], np.diff(bounds))
     parent, unit, suffix, count, initial, starts = _all_ngrams(tokens, within, n_units, order)
     total = len(parent)
     orders = np.repeat(np.arange(len(starts) - 1) + 1, np.diff(starts))
@@ -164,16 +166,16 @@ def learn_ngram(
     )
 
 
-def _framed(units: SymbolArray, offsets: IndexArray, n_units: int) -> tuple[IndexArray, IndexArray]:
-    """Put the beginning and the end around each sequence; return tokens and their positions."""
-    lengths = np.diff(offsets)
-    framed = np.where(lengths > 0, lengths + 2, 0)
-    starts = np.concatenate([[0], np.cumsum(framed)])
-    tokens = np.zeros(starts[-1], dtype=np.int64)
-    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
-    tokens[starts[:-1][lengths > 0]] = n_units
-    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
-    return tokens, np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
+def frame_units(
+    units: SymbolArray, offsets: IndexArray, n_units: int
+) -> tuple[IndexArray, IndexArray]:
+    """Put the beginning and the end around each sequence that is not empty.
+
+    The result is wide enough for arithmetic with keys of n-grams.
+    """
+    full = np.unique(offsets)  # an empty sequence begins where the next one does
+    tokens, bounds = frame(units, full, before=(n_units,), after=(n_units + 1,))
+    return tokens.astype(np.int64), bounds
 
 
 def _all_ngrams(

@@ -20,6 +20,7 @@ from sigmastar.core.model_files import Stored
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.operators import accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
+from sigmastar.transducers.transliteration.joint_ngram import frame_units
 
 __all__ = ["JointSpectral", "learn_joint_spectral"]
 
@@ -79,15 +80,10 @@ def learn_joint_spectral(
     n_basis, longest : int
         How many prefixes and suffixes to use, and their greatest length.
     """
-    lengths = np.diff(offsets)
-    framed = np.where(lengths > 0, lengths + 2, 0)
-    starts = np.concatenate([[0], np.cumsum(framed)])
-    tokens = np.zeros(starts[-1], dtype=np.int64)
-    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
-    tokens[starts[:-1][lengths > 0]] = n_units
-    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
-    place = np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
-    left_over = np.repeat(starts[1:], framed) - np.arange(len(tokens)) - 1
+    tokens, bounds = frame_units(units, offsets, n_units)
+    lengths = np.diff(bounds)
+    place = np.arange(len(tokens)) - np.repeat(bounds[:-1], lengths)
+    left_over = np.repeat(lengths, lengths) - place - 1
     # Substrings by where they end (as prefixes) and by where they begin (as suffixes).
     ends, counts = _substrings(tokens, place, n_units + 2, longest)
     order = np.argsort(-counts, kind="stable")[:n_basis]
