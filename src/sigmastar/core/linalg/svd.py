@@ -38,9 +38,26 @@ class SVD(NamedTuple):
 
 
 def truncated_svd(
-    matrix: Any, rank: int, *, solver: Solver = "auto", rng: np.random.Generator
+    matrix: Any,
+    rank: int,
+    *,
+    solver: Solver = "auto",
+    rng: np.random.Generator | None = None,
 ) -> SVD:
-    """Return at most ``rank`` leading singular triplets; those of rounding size are left out."""
+    """Return at most ``rank`` leading singular triplets; those of rounding size are left out.
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix
+        What to decompose.
+    rank : int
+        How many triplets, at most.
+    solver : {"auto", "dense", "randomized", "lanczos"}
+        By default as fits size and kind of the matrix.
+    rng : Generator, optional
+        Where randomized and Lanczos start. Without one nothing is random: Lanczos starts from a
+        vector of ones and stands in for the randomized solver.
+    """
     small = min(matrix.shape)
     rank = min(rank, small)
     if solver == "auto":
@@ -48,18 +65,20 @@ def truncated_svd(
             solver = "dense"
         else:
             solver = "lanczos" if sparse.issparse(matrix) else "randomized"
+    if solver == "randomized" and rng is None:
+        solver = "lanczos"
     if solver == "lanczos" and rank >= small:
         solver = "dense"  # ARPACK finds fewer triplets than the smaller side
     if solver == "dense":
         whole = as_dense(matrix)
         left, values, right = linalg.svd(whole, full_matrices=False, check_finite=False)
-    elif solver == "randomized":
+    elif solver == "randomized" and rng is not None:
         seed = int(rng.integers(2**31))
         left, values, right = randomized_svd(
             matrix, rank, n_oversamples=rank // 2 + 10, n_iter=6, random_state=seed
         )
     else:
-        start = rng.standard_normal(small)
+        start = np.ones(small) if rng is None else rng.standard_normal(small)
         found: Any = svds(matrix, k=rank, v0=start, solver="arpack")
         order = np.argsort(-found[1])
         left, values, right = found[0][:, order], found[1][order], found[2][order]
