@@ -22,13 +22,13 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.framing import frame
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.inference import beam_outputs
+from sigmastar.transducers.kernels.lattice import Lattices
 from sigmastar.transducers.kernels.lattice_em import forward_lattices
 from sigmastar.transducers.learn.em import em_transducer, random_transducer
 from sigmastar.transducers.learn.spectral import InputModel, learn_transducer
 from sigmastar.transducers.learn.unit_em import learn_unit_weights
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.lattices import (
-    Lattices,
     Units,
     allowed_sizes,
     build_lattices,
@@ -91,15 +91,7 @@ class ChunkTransducer:
         lattices = _relabel(lattices, _places(self.units, self.model, self.spelled))
         totals = np.zeros(len(pairs))
         # Negative weights of a spectral model may make a sum negative: no probability then.
-        forward_lattices(
-            lattices.arcs,
-            lattices.node_offsets,
-            lattices.arc_offsets,
-            self.model.operators,
-            self.model.initial,
-            self.model.final,
-            totals,
-        )
+        forward_lattices(lattices, self.model.machine, totals)
         return totals
 
     def n_best(
@@ -180,7 +172,7 @@ def _places(units: Units, model: Transducer, spelled: SymbolArray) -> SymbolArra
 def _relabel(lattices: Lattices, places: SymbolArray) -> Lattices:
     arcs = lattices.arcs.copy()
     arcs[:, 2] = places[arcs[:, 2]]
-    return Lattices(arcs, lattices.node_offsets, lattices.arc_offsets)
+    return lattices._replace(arcs=arcs)
 
 
 def joint_chunk_transducer(

@@ -58,18 +58,17 @@ class JointNgram:
                 raise InvalidData("an n-gram model points at nodes that it does not have.")
         if (self.suffix[1:] >= np.arange(1, size)).any():
             raise InvalidData("the suffix of an n-gram must come before it.")
-        keys, values = hash_table(
+        keys, places = hash_table(
             self.parent[1:].astype(np.int64) * (self.n_units + 2) + self.unit[1:]
         )
-        nodes = np.where(values >= 0, values + 1, 0).astype(np.int32)
-        automaton = (
-            keys,
-            nodes,
-            self.log_prob,
-            self.back_off,
-            self.suffix,
-            self.landing,
-            self.n_units + 2,
+        automaton = Automaton(
+            keys=keys,
+            children=(places + 1).astype(np.int32),  # node 0 is nobody's child
+            log_prob=self.log_prob,
+            back_off=self.back_off,
+            suffix=self.suffix,
+            landing=self.landing,
+            n_units=self.n_units + 2,
         )
         object.__setattr__(self, "_automaton", automaton)
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.model_files import Stored
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.operators import accumulate_operators
+from sigmastar.transducers.kernels.operators import Machine, accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
 from sigmastar.transducers.transliteration.joint_ngram import frame_units
 
@@ -42,7 +42,8 @@ class JointSpectral:
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
         """Return the log-score of each sequence of units."""
         scores = np.zeros(len(offsets) - 1)
-        chain_units(units, offsets, self.operators, self.initial, self.final, self.floor, scores)
+        machine = Machine(self.initial, self.operators, self.final)
+        chain_units(units, offsets, machine, self.floor, scores)
         return scores
 
     def to_stored(self) -> Stored:
@@ -145,9 +146,7 @@ def _substrings(
     return ends, np.concatenate(counts)
 
 
-def _decompose(
-    before: IndexArray, following: IndexArray, scale: FloatArray, n_states: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _decompose(before: IndexArray, following: IndexArray, scale: FloatArray, n_states: int) -> SVD:
     """Build the scaled Hankel matrix over the cuts after each unit and truncate its SVD."""
     size = len(scale)
     rows, columns = [], []
@@ -158,12 +157,7 @@ def _decompose(
             columns.append(future[both])
     row, column = np.concatenate(rows), np.concatenate(columns)
     hankel = scipy.sparse.coo_array((scale[row] * scale[column], (row, column)), (size, size))
-    rank = min(n_states, size - 1)
-    left, values, right = scipy.sparse.linalg.svds(
-        hankel.tocsr(), k=rank, v0=np.ones(size), tol=1e-6
-    )
-    kept = values > values.max() * 1e-9
-    return left[:, kept], values[kept], right[kept].T
+    return truncated_svd(hankel.tocsr(), min(n_states, size - 1), noise=1e-9, tol=1e-6)
 
 
 def _sum_rows(codes: IndexArray, rows: FloatArray) -> FloatArray:
