@@ -250,6 +250,48 @@ def _report(hypotheses: _Hypotheses, low: int, high: int, row: int, found: Found
             h = came_from[h]
 
 
+@kernel
+def _search(
+    x: SymbolArray, automaton: Automaton, options: Options, beam: Beam, row: int, found: Found
+) -> None:
+    """Find the best outputs of one input."""
+    n = len(x)
+    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
+    # the one being filled at most half as many as the table has slots.
+    room = 1 + n * beam.width + beam.table_size // 2
+    hypotheses = _Hypotheses(
+        np.empty(room),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+    )
+    slots = _Slots(np.empty(beam.table_size, np.int64), np.empty(beam.table_size, np.int64))
+    starts = np.zeros(n + 2, np.int64)
+    starts[1] = 1
+    hypotheses.score[0] = 0.0
+    hypotheses.single[0] = 0.0
+    hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
+    hypotheses.mark[0] = 0
+    hypotheses.came_from[0] = -1
+    for i in range(1, n + 1):
+        slots.keys[:] = EMPTY
+        stack = _Stack(starts[i], starts[i], -np.inf)
+        for p in range(1, min(i, beam.longest) + 1):
+            key = 0
+            for step in range(p):
+                key = key * options.base + int(x[i - p + step]) + 1
+            chunk = options.rows[find_slot(options.keys, key)]
+            if chunk < 0:
+                continue
+            for old in range(starts[i - p], starts[i - p + 1]):
+                stack = _expand(automaton, options, chunk, old, hypotheses, slots, stack, beam.gap)
+        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, beam.width, beam.gap)
+    _close(automaton, beam.end, hypotheses, starts[n], starts[n + 1])
+    _report(hypotheses, starts[n], starts[n + 1], row, found)
+
+
 @parallel_kernel
 def beam_search(
     source: SymbolArray,
@@ -262,40 +304,4 @@ def beam_search(
     """Find the best outputs of each input."""
     for row in numba.prange(len(offsets) - 1):
         x = source[offsets[row] : offsets[row + 1]]
-        n = len(x)
-        # The first stack holds one hypothesis, each later one at most `width` once it is pruned,
-        # and the one being filled at most half as many as the table has slots.
-        room = 1 + n * beam.width + beam.table_size // 2
-        hypotheses = _Hypotheses(
-            np.empty(room),
-            np.empty(room),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-        )
-        slots = _Slots(np.empty(beam.table_size, np.int64), np.empty(beam.table_size, np.int64))
-        starts = np.zeros(n + 2, np.int64)
-        starts[1] = 1
-        hypotheses.score[0] = 0.0
-        hypotheses.single[0] = 0.0
-        hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
-        hypotheses.mark[0] = 0
-        hypotheses.came_from[0] = -1
-        for i in range(1, n + 1):
-            slots.keys[:] = EMPTY
-            stack = _Stack(starts[i], starts[i], -np.inf)
-            for p in range(1, min(i, beam.longest) + 1):
-                key = 0
-                for step in range(p):
-                    key = key * options.base + int(x[i - p + step]) + 1
-                chunk = options.rows[find_slot(options.keys, key)]
-                if chunk < 0:
-                    continue
-                for old in range(starts[i - p], starts[i - p + 1]):
-                    stack = _expand(
-                        automaton, options, chunk, old, hypotheses, slots, stack, beam.gap
-                    )
-            starts[i + 1] = _prune(hypotheses, stack.low, stack.high, beam.width, beam.gap)
-        _close(automaton, beam.end, hypotheses, starts[n], starts[n + 1])
-        _report(hypotheses, starts[n], starts[n + 1], row, found)
+        _search(x, automaton, options, beam, row, found)

@@ -107,6 +107,59 @@ def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArra
                 log_totals[row] = scales[n - 1] + np.log(end)
 
 
+@kernel
+def _block_uses(
+    lattices: Lattices, machine: Machine, uses: Uses, block: int, log_totals: FloatArray
+) -> None:
+    """Add up the expected uses of one block of lattices."""
+    arcs, node_offsets, arc_offsets = lattices
+    initial, operators, final = machine
+    n_rows, n_blocks = len(node_offsets) - 1, len(uses.operators)
+    low = n_rows * block // n_blocks
+    high = n_rows * (block + 1) // n_blocks
+    m = len(initial)
+    most = 1
+    for row in range(low, high):
+        most = max(most, node_offsets[row + 1] - node_offsets[row])
+    vectors = np.zeros((most, m))
+    after = np.zeros((most, m))
+    scales = np.zeros(most)
+    for row in range(low, high):
+        first = node_offsets[row]
+        n = node_offsets[row + 1] - first
+        log_totals[row] = -np.inf
+        if n == 0:
+            continue
+        part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
+        forward(part, first, operators, initial, vectors, scales)
+        end = 0.0
+        for a in range(m):
+            end += vectors[n - 1, a] * final[a]
+        if not end > 0.0:
+            continue
+        log_totals[row] = scales[n - 1] + np.log(end)
+        after[:n] = 0.0
+        after[n - 1] = final / end
+        for arc in range(len(part) - 1, -1, -1):
+            origin = part[arc, 0] - first
+            goal = part[arc, 1] - first
+            # A node that weighs e^-700 of its neighbour has no posterior to speak of.
+            if scales[origin] == -np.inf or scales[goal] < scales[origin] - 700.0:
+                continue
+            factor = np.exp(scales[origin] - scales[goal])
+            operator = operators[part[arc, 2]]
+            into = uses.operators[block, part[arc, 2]]
+            for a in range(m):
+                weight = factor * vectors[origin, a]
+                back = 0.0
+                for b in range(m):
+                    into[a, b] += weight * after[goal, b]
+                    back += operator[a, b] * after[goal, b]
+                after[origin, a] += factor * back
+        for a in range(m):
+            uses.initial[block, a] += vectors[0, a] * after[0, a]
+
+
 @parallel_kernel
 def expected_uses(lattices: Lattices, machine: Machine, uses: Uses, log_totals: FloatArray) -> None:
     """Add up, in each block, the expected uses of operators and of initial states.
@@ -114,54 +167,8 @@ def expected_uses(lattices: Lattices, machine: Machine, uses: Uses, log_totals: 
     Blocks split the lattices evenly, so their sum does not depend on the number of threads.
     Multiply the uses of operators entrywise by the operators.
     """
-    arcs, node_offsets, arc_offsets = lattices
-    initial, operators, final = machine
-    n_rows = len(node_offsets) - 1
-    n_blocks = len(uses.operators)
-    m = len(initial)
-    for block in numba.prange(n_blocks):
-        low = n_rows * block // n_blocks
-        high = n_rows * (block + 1) // n_blocks
-        most = 1
-        for row in range(low, high):
-            most = max(most, node_offsets[row + 1] - node_offsets[row])
-        vectors = np.zeros((most, m))
-        after = np.zeros((most, m))
-        scales = np.zeros(most)
-        for row in range(low, high):
-            first = node_offsets[row]
-            n = node_offsets[row + 1] - first
-            log_totals[row] = -np.inf
-            if n == 0:
-                continue
-            part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
-            forward(part, first, operators, initial, vectors, scales)
-            end = 0.0
-            for a in range(m):
-                end += vectors[n - 1, a] * final[a]
-            if not end > 0.0:
-                continue
-            log_totals[row] = scales[n - 1] + np.log(end)
-            after[:n] = 0.0
-            after[n - 1] = final / end
-            for arc in range(len(part) - 1, -1, -1):
-                origin = part[arc, 0] - first
-                goal = part[arc, 1] - first
-                # A node that weighs e^-700 of its neighbour has no posterior to speak of.
-                if scales[origin] == -np.inf or scales[goal] < scales[origin] - 700.0:
-                    continue
-                factor = np.exp(scales[origin] - scales[goal])
-                operator = operators[part[arc, 2]]
-                into = uses.operators[block, part[arc, 2]]
-                for a in range(m):
-                    weight = factor * vectors[origin, a]
-                    back = 0.0
-                    for b in range(m):
-                        into[a, b] += weight * after[goal, b]
-                        back += operator[a, b] * after[goal, b]
-                    after[origin, a] += factor * back
-            for a in range(m):
-                uses.initial[block, a] += vectors[0, a] * after[0, a]
+    for block in numba.prange(len(uses.operators)):
+        _block_uses(lattices, machine, uses, block, log_totals)
 
 
 @kernel

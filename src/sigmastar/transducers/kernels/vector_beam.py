@@ -144,6 +144,55 @@ def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
     return kept
 
 
+@kernel
+def _search(
+    x: SymbolArray,
+    choices: Choices,
+    initial: FloatArray,
+    width: int,
+    scores: FloatArray,
+    paths: SymbolArray,
+) -> None:
+    """Find the best outputs of one input."""
+    n = len(x)
+    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
+    # the one being filled at most half as many as the table has slots.
+    room = 1 + n * width + _TABLE // 2
+    hypotheses = _Hypotheses(
+        np.zeros(room),
+        np.zeros(room),
+        np.zeros((room, len(initial))),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+    )
+    slots = _Slots(np.empty(_TABLE, np.int64), np.empty(_TABLE, np.int64))
+    starts = np.zeros(n + 2, np.int64)
+    starts[1] = 1
+    hypotheses.vector[0] = initial
+    for i in range(1, n + 1):
+        slots.keys[:] = EMPTY
+        stack = _Stack(starts[i], starts[i], -1)
+        for old in range(starts[i - 1], starts[i]):
+            stack = _extend(x[i - 1], old, choices, hypotheses, slots, stack)
+        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, width)
+    values = hypotheses.value
+    scores[:] = -np.inf
+    for rank in range(len(scores)):
+        best = -1
+        for h in range(starts[n], starts[n + 1]):
+            if values[h] > -np.inf and (best < 0 or values[h] > values[best]):
+                best = h
+        if best < 0:
+            break
+        scores[rank] = values[best]
+        values[best] = -np.inf
+        h = best
+        for place in range(n - 1, -1, -1):
+            paths[rank, place] = hypotheses.output[h]
+            h = hypotheses.came_from[h]
+
+
 @parallel_kernel
 def vector_beam(
     source: SymbolArray,
@@ -161,40 +210,4 @@ def vector_beam(
     """
     for row in numba.prange(len(offsets) - 1):
         x = source[offsets[row] : offsets[row + 1]]
-        n = len(x)
-        # The first stack holds one hypothesis, each later one at most `width` once it is pruned,
-        # and the one being filled at most half as many as the table has slots.
-        room = 1 + n * width + _TABLE // 2
-        hypotheses = _Hypotheses(
-            np.zeros(room),
-            np.zeros(room),
-            np.zeros((room, len(initial))),
-            np.zeros(room, np.int64),
-            np.zeros(room, np.int64),
-            np.zeros(room, np.int64),
-        )
-        slots = _Slots(np.empty(_TABLE, np.int64), np.empty(_TABLE, np.int64))
-        starts = np.zeros(n + 2, np.int64)
-        starts[1] = 1
-        hypotheses.vector[0] = initial
-        for i in range(1, n + 1):
-            slots.keys[:] = EMPTY
-            stack = _Stack(starts[i], starts[i], -1)
-            for old in range(starts[i - 1], starts[i]):
-                stack = _extend(x[i - 1], old, choices, hypotheses, slots, stack)
-            starts[i + 1] = _prune(hypotheses, stack.low, stack.high, width)
-        values = hypotheses.value
-        scores[row] = -np.inf
-        for rank in range(scores.shape[1]):
-            best = -1
-            for h in range(starts[n], starts[n + 1]):
-                if values[h] > -np.inf and (best < 0 or values[h] > values[best]):
-                    best = h
-            if best < 0:
-                break
-            scores[row, rank] = values[best]
-            values[best] = -np.inf
-            h = best
-            for place in range(n - 1, -1, -1):
-                paths[row, rank, place] = hypotheses.output[h]
-                h = hypotheses.came_from[h]
+        _search(x, choices, initial, width, scores[row], paths[row])
