@@ -14,7 +14,7 @@ LEARN = """
 import sigmastar as ss
 symbols = [str(i) for i in range({n})]
 pairs = [(symbols, symbols)] + [(symbols[i : i + 3], symbols[i : i + 3]) for i in range({short})]
-learner = ss.Transliterator("joint-ngram", units=((1, 0), (1, 1), (1, 2))).fit(pairs)
+learner = ss.Transliterator("joint-ngram").fit(pairs)
 print(learner.predict([symbols]) == [symbols])
 """
 
