@@ -1,15 +1,27 @@
-"""Files that appear whole or not at all: written beside their target, then moved there."""
+"""Files that appear whole or not at all: written beside their target, then moved there.
+
+A process that is killed while it writes leaves its unfinished file behind; the next one that
+writes to the same directory takes it away.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import tempfile
+import re
+import secrets
+import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 __all__ = ["atomic_open", "atomic_write"]
+
+# .NAME.HOST-PID-RANDOM.part: whose process is gone is litter. Other hosts may share the directory,
+# so only processes of this one are judged.
+_PART = re.compile(r"\..*\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
@@ -22,16 +34,23 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
 def atomic_open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name once the block has ended well.
 
-    A device or a pipe (``/dev/null``, ``/dev/stdout``) is written to directly, and a link is
-    followed: what is replaced is always a regular file.
+    A file that is replaced keeps its permissions. A device or a pipe (``/dev/null``,
+    ``/dev/stdout``) is written to directly, and a link is followed: what is replaced is always a
+    regular file.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(target, "wb") as file:
             yield file
         return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        _sweep(target.parent)
+        # The system applies the umask to a new file; one that is replaced had its own rights.
+        name = f".{target.name[:128]}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
+        part = target.parent / name
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+        handle = os.open(part, flags, 0o666 if mode is None else mode & 0o700)
     except OSError as error:
         raise type(error)(
             error.errno,
@@ -41,14 +60,37 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ) from None
     try:
         with os.fdopen(handle, "wb") as file:
+            if mode is not None:
+                os.chmod(part, mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
+        os.replace(part, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+            os.unlink(part)
         raise
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what processes of this host left unfinished when they were killed."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            match = _PART.fullmatch(entry.name) if entry.name.endswith(".part") else None
+            if match and match[1] == _host() and not _alive(int(match[2])):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # somebody else's, or a number no process has: not ours to judge
+    return True

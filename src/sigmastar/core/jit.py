@@ -1,20 +1,56 @@
 """The one way a kernel is compiled: cached on disk, without the interpreter lock.
 
 No ``fastmath``: infinities and NaN carry meaning in our scores. With ``NUMBA_DISABLE_JIT=1``
-kernels run as they are written, to be stepped through and to have their lines counted.
+kernels run as they are written, to be stepped through and to have their lines counted. With
+``SIGMASTAR_CHECKED_KERNELS=1`` every index is checked, which costs speed and shows any array that
+a kernel would leave. What is compiled is kept beside the source, else in the user's cache, else
+not at all: a cache that cannot be read or written never stands in the way.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
 
-__all__ = ["kernel", "parallel_kernel"]
+__all__ = ["CHECKED", "kernel", "parallel_kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+CHECKED = os.environ.get("SIGMASTAR_CHECKED_KERNELS", "0") not in ("", "0")
+if CHECKED:
+    # Numba's cache does not tell checked code from unchecked: they must not share a directory.
+    numba.config.CACHE_DIR = os.path.join(tempfile.gettempdir(), f"sigmastar-checked-{os.getuid()}")
+
+
+class _ForgivingCache(FunctionCache):  # type: ignore[misc]
+    """A cache whose damage costs a compilation, not a result."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code, or None where the file is unreadable."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle raises anything
+            self._start_anew()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code if that can be done."""
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # a full disk, a directory that went away, a damaged index
+            self._start_anew()
+
+    def _start_anew(self) -> None:
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
 
 
 def kernel(function: F) -> F:
@@ -36,5 +72,9 @@ def _compiled(function: F, **options: bool) -> F:
     if numba.config.DISABLE_JIT:
         # Compiled integers wrap around and compiled floats overflow in silence; hashes rely on it.
         return np.errstate(all="ignore")(function)
-    compiler = numba.njit(cache=True, nogil=True, error_model="numpy", **options)
-    return cast(F, compiler(function))
+    compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED, **options)(function)
+    try:
+        compiled._cache = _ForgivingCache(function)
+    except RuntimeError:  # no directory to write to
+        pass
+    return cast(F, compiled)

@@ -1,0 +1,55 @@
+"""Rows of work on several threads: kernels run without the interpreter lock.
+
+Threads are started for each piece of work and gone when it is done, so nothing survives into a
+process that is forked off, and any number of threads may call in at once. (Numba's own parallel
+loops keep a pool that a fork breaks, and take seconds to compile.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+__all__ = ["available_threads", "over_rows"]
+
+_RUNS_A_THREAD = 4  # rows differ in length: a thread that is done early takes another run
+
+
+def available_threads() -> int:
+    """Return how many threads to use: ``SIGMASTAR_THREADS``, or the processors we may run on."""
+    given = os.environ.get("SIGMASTAR_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def over_rows(
+    work: Callable[[int, int], object], n_rows: int, *, threads: int | None = None, least: int = 64
+) -> None:
+    """Call ``work(first, last)`` on runs of rows that together are all of them.
+
+    Parameters
+    ----------
+    work : callable
+        Does the rows from ``first`` up to but not including ``last``; rows must not depend on each
+        other. It is called from several threads at once.
+    n_rows : int
+        How many rows there are.
+    threads : int, optional
+        By default all that are available.
+    least : int
+        Rows that a run has at least: fewer are not worth a thread.
+    """
+    threads = threads or available_threads()
+    n_runs = min(threads * _RUNS_A_THREAD, n_rows // max(least, 1))
+    if threads == 1 or n_runs < 2:
+        work(0, n_rows)
+        return
+    bounds = [n_rows * run // n_runs for run in range(n_runs + 1)]
+    with ThreadPoolExecutor(min(threads, n_runs)) as pool:
+        for done in [pool.submit(work, *run) for run in pairwise(bounds)]:
+            done.result()

@@ -1,0 +1,84 @@
+"""Files written whole: rights, litter, failure."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from sigmastar.core.atomic import atomic_open, atomic_write
+
+
+def rights(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_that_is_replaced_keeps_its_rights(tmp_path):
+    path = tmp_path / "secret"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    atomic_write(path, b"new")
+    assert (path.read_bytes(), rights(path)) == (b"new", 0o600)
+
+
+@pytest.mark.parametrize(("umask", "expected"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_new_file_follows_the_umask(tmp_path, umask, expected):
+    before = os.umask(umask)
+    try:
+        atomic_write(tmp_path / "new", b"")
+    finally:
+        os.umask(before)
+    assert rights(tmp_path / "new") == expected
+
+
+def test_an_unfinished_copy_of_a_private_file_is_private(tmp_path):
+    path = tmp_path / "secret"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with atomic_open(path) as file:
+        file.write(b"new")
+        (part,) = tmp_path.glob(".secret.*")
+        assert rights(part) == 0o600
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+
+    def write():
+        with atomic_open(path) as file:
+            file.write(b"half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        write()
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("model", b"old")]
+
+
+KILLED = """
+import os, signal, sys
+from sigmastar.core.atomic import atomic_open
+with atomic_open(sys.argv[1]) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 2
+    atomic_write(tmp_path / "other", b"")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "other"]
+
+
+def test_what_a_living_process_writes_stays(tmp_path):
+    with atomic_open(tmp_path / "slow") as file:
+        atomic_write(tmp_path / "quick", b"")
+        file.write(b"done")
+    assert (tmp_path / "slow").read_bytes() == b"done"

@@ -1,0 +1,52 @@
+"""Rows on threads: all of them, once, and with a fork in between."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+
+from sigmastar.core.threads import available_threads, over_rows
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_every_row_is_done_once(n_rows, threads):
+    done = np.zeros(n_rows, int)
+
+    def work(first, last):
+        done[first:last] += 1
+
+    over_rows(work, n_rows, threads=threads)
+    assert (done == 1).all()
+
+
+def test_a_failure_in_a_thread_is_heard():
+    def work(first, last):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        over_rows(work, 1000, threads=2)
+
+
+def test_the_number_of_threads_may_be_given(monkeypatch):
+    monkeypatch.setenv("SIGMASTAR_THREADS", "3")
+    assert available_threads() == 3
+    monkeypatch.setenv("SIGMASTAR_THREADS", "none")
+    assert available_threads() >= 1
+
+
+def _sum_of_squares(n):
+    values = np.zeros(n)
+
+    def work(first, last):
+        values[first:last] = np.arange(first, last) ** 2
+
+    over_rows(work, n, threads=2)
+    return values.sum()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_it_works_after_a_fork():
+    before = _sum_of_squares(1000)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(_sum_of_squares, [1000, 1000]).get(60) == [before, before]
