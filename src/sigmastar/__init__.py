@@ -68,10 +68,10 @@ _EXPORTS = {
     "FrameTable": "sigmastar.corpus.frames",
     "Transducer": "sigmastar.transducers.models.transducer",
     "ParametricTransducer": "sigmastar.transducers.models.parametric",
-    "SpectralTransducer": "sigmastar.transducers.estimators.conditional",
-    "EMTransducer": "sigmastar.transducers.estimators.conditional",
-    "JointHMMTransducer": "sigmastar.transducers.estimators.conditional",
-    "KHMMTransducer": "sigmastar.transducers.estimators.conditional",
+    "SpectralTransducer": "sigmastar.transducers.estimators.spectral",
+    "EMTransducer": "sigmastar.transducers.estimators.em",
+    "JointHMMTransducer": "sigmastar.transducers.estimators.baselines",
+    "KHMMTransducer": "sigmastar.transducers.estimators.baselines",
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
 }
@@ -144,14 +144,10 @@ if TYPE_CHECKING:
     from sigmastar.tagging.learn.brill import learn_rules as learn_rules
     from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
-    from sigmastar.transducers.estimators.conditional import EMTransducer as EMTransducer
-    from sigmastar.transducers.estimators.conditional import (
-        JointHMMTransducer as JointHMMTransducer,
-    )
-    from sigmastar.transducers.estimators.conditional import KHMMTransducer as KHMMTransducer
-    from sigmastar.transducers.estimators.conditional import (
-        SpectralTransducer as SpectralTransducer,
-    )
+    from sigmastar.transducers.estimators.baselines import JointHMMTransducer as JointHMMTransducer
+    from sigmastar.transducers.estimators.baselines import KHMMTransducer as KHMMTransducer
+    from sigmastar.transducers.estimators.em import EMTransducer as EMTransducer
+    from sigmastar.transducers.estimators.spectral import SpectralTransducer as SpectralTransducer
     from sigmastar.transducers.estimators.transliterator import Transliterator as Transliterator
     from sigmastar.transducers.models.parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.transducers.models.transducer import Transducer as Transducer

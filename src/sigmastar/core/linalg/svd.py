@@ -43,6 +43,8 @@ def truncated_svd(
     *,
     solver: Solver = "auto",
     rng: np.random.Generator | None = None,
+    noise: float = _NOISE,
+    tol: float = 0.0,
 ) -> SVD:
     """Return at most ``rank`` leading singular triplets; those of rounding size are left out.
 
@@ -57,6 +59,10 @@ def truncated_svd(
     rng : Generator, optional
         Where randomized and Lanczos start. Without one nothing is random: Lanczos starts from a
         vector of ones and stands in for the randomized solver.
+    noise : float
+        Singular values below this share of the first are rounding errors.
+    tol : float
+        Relative accuracy of the singular values that Lanczos finds; 0 for all that there is.
     """
     small = min(matrix.shape)
     rank = min(rank, small)
@@ -79,10 +85,10 @@ def truncated_svd(
         )
     else:
         start = np.ones(small) if rng is None else rng.standard_normal(small)
-        found: Any = svds(matrix, k=rank, v0=start, solver="arpack")
+        found: Any = svds(matrix, k=rank, v0=start, tol=tol, solver="arpack")
         order = np.argsort(-found[1])
         left, values, right = found[0][:, order], found[1][order], found[2][order]
-    kept = min(rank, int(np.count_nonzero(values > _NOISE * max(values[0], 1e-300))))
+    kept = min(rank, int(np.count_nonzero(values > noise * max(values[0], 1e-300))))
     left, values, right = left[:, :kept], values[:kept], right[:kept].T
     top = np.take_along_axis(left, np.abs(left).argmax(axis=0)[None, :], axis=0)[0]
     signs = np.where(top < 0, -1.0, 1.0)
