@@ -109,4 +109,4 @@ def load_wikipedia_text(*, chunk: int | None = 500, data_home: DataHome = None) 
     """
     check("chunk", chunk, AnyOf(Integer(1), Nothing()))
     path = find_file(sources.wikipedia_text(), data_home)
-    return read_corpus(path, "chunks", chunk=MAX_LINE if chunk is None else chunk)
+    return read_corpus(path, "chunks", chunk=chunk or MAX_LINE)

@@ -17,8 +17,8 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.ngrams.predictor import Predictor
 from sigmastar.sensors.model import ContinuousTagger
