@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+import numpy as np
+
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
 from sigmastar.tagging.kernels.words import Spans
+from sigmastar.tagging.lexicon.words import word_spans
 
 __all__ = ["ConlluBlock", "new_lines"]
 
@@ -34,14 +37,11 @@ class ConlluBlock:
                     words[place] = columns
         return cls(lines, words)
 
-    def tokens(self) -> bytes:
-        """Return the words alone, one a line, with a blank line after each sentence."""
-        rows = [
-            self.words[place][FORM] if place in self.words else ""
-            for place, line in enumerate(self.lines)
-            if place in self.words or not line.strip()
-        ]
-        return "\n".join([*rows, ""]).encode(*_ENCODING)
+    def tokens(self) -> tuple[Spans, IndexArray]:
+        """Return the words, and where each sentence begins; a blank line ends a sentence."""
+        ends = [place for place, line in enumerate(self.lines) if not line.strip()]
+        before = np.searchsorted(np.array([*self.words], np.int64), [0, *ends, len(self.lines)])
+        return word_spans([columns[FORM] for columns in self.words.values()]), np.unique(before)
 
     def tagged(self, tags: SymbolArray, names: tuple[str, ...]) -> bytes:
         """Return the lines with new tags in the columns UPOS and XPOS."""
