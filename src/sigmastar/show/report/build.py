@@ -16,8 +16,8 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.automata import automaton_facts, automaton_sections

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -19,37 +19,50 @@ _ENCODING = ("utf-8", "surrogateescape")
 
 @dataclass(frozen=True, eq=False)
 class ConlluBlock:
-    """Some sentences of a file: all lines, and the columns of those that are words, by line."""
+    """Some sentences of a file.
+
+    Attributes
+    ----------
+    lines : list of str
+        All lines.
+    words : list of int
+        Which of them are words. Their columns are not kept: so many lists would keep the garbage
+        collector busy for longer than it takes to split the lines again.
+    tokens, starts
+        The words, and where each sentence begins: a blank line ends one.
+    """
 
     lines: list[str]
-    words: dict[int, list[str]]
+    words: list[int]
+    tokens: Spans
+    starts: IndexArray
 
     @classmethod
     def parse(cls, block: bytes, path: str, n_before: int) -> ConlluBlock:
         """Take a block apart that begins after ``n_before`` lines of a file."""
         lines = block.decode(*_ENCODING).split("\n")
-        words = {}
-        for place, line in enumerate(lines):
-            if line.strip():
-                text = line.removeprefix("\ufeff")  # some editors begin a file with this mark
-                columns = word_columns(text, path, n_before + place + 1)
-                if columns is not None:
-                    words[place] = columns
-        return cls(lines, words)
-
-    def tokens(self) -> tuple[Spans, IndexArray]:
-        """Return the words, and where each sentence begins; a blank line ends a sentence."""
-        ends = [place for place, line in enumerate(self.lines) if not line.strip()]
-        before = np.searchsorted(np.array([*self.words], np.int64), [0, *ends, len(self.lines)])
-        return word_spans([columns[FORM] for columns in self.words.values()]), np.unique(before)
+        words, forms, starts = [], [], [0]
+        begin = lines[0].removeprefix("\ufeff")  # some editors begin a file with this mark
+        for place, line in enumerate(chain([begin], lines[1:])):
+            if not line or line.isspace():
+                if len(forms) > starts[-1]:
+                    starts.append(len(forms))
+                continue
+            columns = word_columns(line, path, n_before + place + 1)
+            if columns is not None:
+                words.append(place)
+                forms.append(columns[FORM])
+        if len(forms) > starts[-1]:
+            starts.append(len(forms))
+        return cls(lines, words, word_spans(forms), np.array(starts, np.int64))
 
     def tagged(self, tags: SymbolArray, names: tuple[str, ...]) -> bytes:
         """Return the lines with new tags in the columns UPOS and XPOS."""
         lines = list(self.lines)
-        for (place, columns), tag in zip(self.words.items(), tags.tolist(), strict=True):
-            row = list(columns)
-            row[UPOS] = row[XPOS] = names[tag]
-            lines[place] = "\t".join(row)
+        for place, tag in zip(self.words, tags.tolist(), strict=True):
+            columns = lines[place].split("\t")
+            columns[UPOS] = columns[XPOS] = names[tag]
+            lines[place] = "\t".join(columns)
         return "\n".join(lines).encode(*_ENCODING)
 
 
@@ -61,7 +74,7 @@ def new_lines(
     encoded = [name.encode() for name in names]
     spans = list(zip(tokens.begins.tolist(), tokens.ends.tolist(), tags.tolist(), strict=True))
     rows: list[bytes] = []
-    for a, b in itertools.pairwise(starts.tolist()):
+    for a, b in pairwise(starts.tolist()):
         for number, (begin, end, tag) in enumerate(spans[a:b], 1):
             name = encoded[tag]
             rows.append(b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name))

@@ -71,7 +71,7 @@ def tag_file(
             if input_format == "conllu":
                 lines = ConlluBlock.parse(block, path, n_lines)
                 n_lines += len(lines.lines) - 1
-                tokens, starts = lines.tokens()
+                tokens, starts = lines.tokens, lines.starts
             else:
                 tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
