@@ -41,7 +41,9 @@ class ConlluBlock:
     def parse(cls, block: bytes, path: str, n_before: int) -> ConlluBlock:
         """Take a block apart that begins after ``n_before`` lines of a file."""
         lines = block.decode(*_ENCODING).split("\n")
-        words, forms, starts = [], [], [0]
+        words: list[int] = []
+        forms: list[str] = []
+        starts = [0]
         begin = lines[0].removeprefix("\ufeff")  # some editors begin a file with this mark
         for place, line in enumerate(chain([begin], lines[1:])):
             if not line or line.isspace():
