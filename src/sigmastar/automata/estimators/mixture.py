@@ -26,8 +26,8 @@ __all__ = ["ContextMixture"]
 
 _ONLINE_RATE = 0.002
 _LARGEST_CORPUS = 2_000_000  # symbols, above which automata are not tried: they cost too much
-_MOST_STATES, _HIDDEN_STATES = 60, 30
-_STEPS, _MORE_STEPS = 40, 8
+_MOST_STATES, _HIDDEN_STATES = 60, 40
+_STEPS, _MORE_STEPS = 100, 8
 _SMOOTHING = 0.01
 
 
