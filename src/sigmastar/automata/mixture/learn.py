@@ -47,7 +47,7 @@ class MixtureSettings(NamedTuple):
 
     order: int
     rate: float = 0.02
-    cases: int = 2_000_000
+    cases: int = 6_000_000
     online_rate: float = 0.0
 
 
