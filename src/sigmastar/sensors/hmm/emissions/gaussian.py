@@ -138,9 +138,9 @@ class Gaussian(Family[Any]):
         rank = min(self.rank, whole.n_columns)
         values, vectors = np.linalg.eigh(whole.covariances)
         floor = self._floor(whole.n_columns)
-        rest = np.maximum(values[:, : whole.n_columns - rank].mean(axis=1, initial=0.0), 0.0) if (
-            rank < whole.n_columns
-        ) else values[:, 0] * 0.5
+        rest = values[:, 0] * 0.5
+        if rank < whole.n_columns:
+            rest = values[:, : whole.n_columns - rank].mean(axis=1)
         kept = np.maximum(values[:, -rank:] - rest[:, None], 1e-12)
         factors = vectors[:, :, -rank:] * np.sqrt(kept)[:, None, :]
         diagonal = np.diagonal(whole.covariances, axis1=1, axis2=2)

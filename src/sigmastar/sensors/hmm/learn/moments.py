@@ -154,8 +154,9 @@ def _emission(operators: FloatArray, left: FloatArray, rng: np.random.Generator)
     for _ in range(_DIRECTIONS):
         weights = scaled @ rng.standard_normal(n_states)
         values, vectors = np.linalg.eig(np.tensordot(weights, operators, axes=1))
-        apart = np.abs(values[:, None] - values[None, :]) + np.eye(n_states) * np.inf
-        gap = float(np.nan_to_num(apart, nan=np.inf).min()) / max(float(np.abs(values).max()), 1e-300)
+        apart = np.abs(values[:, None] - values[None, :])
+        np.fill_diagonal(apart, np.inf)
+        gap = float(apart.min()) / max(float(np.abs(values).max()), 1e-300)
         if np.abs(values.imag).max() > 1e-9:
             gap *= 0.1
         condition = np.linalg.cond(vectors)

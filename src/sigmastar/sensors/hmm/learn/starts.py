@@ -63,6 +63,11 @@ class Starter:
             self._moments[wanted] = frame_moments(self.part, self.points, wanted, self.rng)
         return self._moments[wanted]
 
+    def found_correlations(self) -> list[float]:
+        """Return the singular values of the moments, if a start asked for them."""
+        last = next(reversed(self._moments.values()), None)
+        return [] if last is None else [float(value) for value in last.correlations[:50]]
+
     def start(self, kind: str, n_states: int, rules: ChainRules) -> MeasurementHMM:
         """Return a start of one kind: "moments", "kmeans" or "random"."""
         moves = None
