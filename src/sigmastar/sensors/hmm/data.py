@@ -141,7 +141,9 @@ def _matrix(value: Any, name: str, parts: Sequence[str] | None) -> FloatArray:
             raise InvalidData(
                 f"{name} must have {len(parts)} parts, one for each emission; got {len(value)}."
             )
-        columns = [_column(piece, f"{part} of {name}") for piece, part in zip(value, parts, strict=True)]
+        columns = [
+            _column(piece, f"{part} of {name}") for piece, part in zip(value, parts, strict=True)
+        ]
         if len({len(column) for column in columns}) > 1:
             raise InvalidData(f"all parts of {name} must have the same number of frames.")
         return np.hstack(columns)
@@ -199,4 +201,4 @@ def as_states(y: Any, offsets: IndexArray, n_states: int) -> IndexArray | None:
         raise InvalidData(
             f"y must hold states below n_states={n_states}; got {found.max()}. Number them from 0."
         )
-    return np.maximum(found, -1).astype(np.int64)
+    return np.asarray(np.maximum(found, -1), np.int64)

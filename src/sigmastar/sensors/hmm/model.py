@@ -107,7 +107,7 @@ class MeasurementHMM(StoredModel):
     @cached_property
     def is_plain(self) -> bool:
         """Whether links are states."""
-        return bool(np.array_equal(self.emits, np.arange(self.n_states)))
+        return bool(np.array_equal(np.asarray(self.emits), np.arange(self.n_states)))
 
     @cached_property
     def membership(self) -> FloatArray:
@@ -162,7 +162,9 @@ class MeasurementHMM(StoredModel):
         """Return the same model with its states in another order; links must be states."""
         at = np.asarray(order, np.int64)
         if not self.is_plain or not np.array_equal(np.sort(at), np.arange(self.n_states)):
-            raise InvalidModel(f"order must be an order of the states of a plain chain; got {order!r}.")
+            raise InvalidModel(
+                f"order must be an order of the states of a plain chain; got {order!r}."
+            )
         return replace(
             self,
             initial=self.initial[at],

@@ -87,7 +87,8 @@ class ChainRules:
         if self.structure != "tied" or n == 1:
             return weights
         stay = np.trace(weights) / weights.sum()
-        return np.full((n, n), (1.0 - stay) / (n - 1)) + np.eye(n) * (stay - (1.0 - stay) / (n - 1))
+        leave = (1.0 - stay) / (n - 1)
+        return np.asarray(np.where(np.eye(n) > 0, stay, leave), np.float64)
 
     def n_tied(self, n_links: int) -> int:
         """Return how many numbers fewer are free than entries of the chain are not zero."""
@@ -146,7 +147,8 @@ def chain_rules(
     lasting = np.asarray(min_duration)
     if lasting.dtype.kind not in "iu" or lasting.ndim > 1 or (lasting < 1).any():
         raise InvalidParameter(
-            f"min_duration must be frames of at least 1, one number or one a state; got {min_duration!r}."
+            "min_duration must be frames of at least 1, one number or one a state; "
+            f"got {min_duration!r}."
         )
     if lasting.ndim == 1 and len(lasting) != n_states:
         raise InvalidParameter(
@@ -154,7 +156,9 @@ def chain_rules(
         )
     durations = np.broadcast_to(lasting, (n_states,))
     if structure == "tied" and (durations > 1).any():
-        raise InvalidParameter("min_duration must be 1 with structure='tied'; use another structure.")
+        raise InvalidParameter(
+            "min_duration must be 1 with structure='tied'; use another structure."
+        )
     initial = _given("fixed_initial", fixed_initial, (n_states,))
     moves = _given("fixed_transitions", fixed_transitions, (n_states, n_states))
     if structure != "tied":
@@ -214,10 +218,11 @@ def _given(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> FloatA
 def _check_room(name: str, rows: FloatArray) -> None:
     sums = np.nansum(rows, axis=1)
     whole = ~np.isnan(rows).any(axis=1)
-    bad = (sums > 1.0 + _SURE) | (whole & (np.abs(sums - 1.0) > 1e-9))
+    bad = np.atleast_1d((sums > 1.0 + _SURE) | (whole & (np.abs(sums - 1.0) > 1e-9)))
     if bad.any():
         at = int(np.argmax(bad))
+        none_free = not np.isnan(rows[at]).any()
         raise InvalidParameter(
             f"{name} must leave every row a sum of 1; row {at} comes to {sums[at]:.6g}"
-            f"{' with nothing free' if whole[at] else ''}. Lower an entry, or free one with NaN."
+            f"{' with nothing free' if none_free else ''}. Lower an entry, or free one with NaN."
         )

@@ -54,7 +54,7 @@ class PoissonEmission(Emission):
     @property
     def n_columns(self) -> int:
         """How many numbers a frame has."""
-        return self.rates.shape[1]
+        return int(self.rates.shape[1])
 
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are counts."""
@@ -66,7 +66,7 @@ class PoissonEmission(Emission):
         known, seen = filled(values)
         with np.errstate(invalid="ignore"):
             logs = np.maximum(log_of(self.rates), -1e300)  # a rate of 0 allows a count of 0 only
-        found = known @ logs.T - gammaln(known + 1.0).sum(axis=1)[:, None]
+        found: FloatArray = known @ logs.T - gammaln(known + 1.0).sum(axis=1)[:, None]
         rest = self.rates.sum(axis=1) if seen is None else seen @ self.rates.T
         found -= rest
         found[found < -1e290] = -np.inf
@@ -170,7 +170,7 @@ class CategoricalEmission(Emission):
     @property
     def n_states(self) -> int:
         """How many states there are."""
-        return self.tables.shape[1]
+        return int(self.tables.shape[1])
 
     @property
     def n_columns(self) -> int:

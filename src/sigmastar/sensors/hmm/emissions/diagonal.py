@@ -47,7 +47,7 @@ class DiagonalGaussian(Emission):
     @property
     def n_columns(self) -> int:
         """How many numbers a frame has."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @cached_property
     def _centre(self) -> FloatArray:
@@ -72,9 +72,11 @@ class DiagonalGaussian(Emission):
         if not self._steep:
             if seen is None:
                 joined = np.hstack([known * known, known])
-                return joined @ np.vstack([square, linear]) + constant.sum(axis=0)
+                found: FloatArray = joined @ np.vstack([square, linear])
+                found += constant.sum(axis=0)
+                return found
             joined = np.hstack([known * known, known, seen])
-            return joined @ np.vstack([square, linear, constant])
+            return np.asarray(joined @ np.vstack([square, linear, constant]), np.float64)
         found = np.empty((len(values), self.n_states))
         mask = 1.0 if seen is None else seen
         means = self.means - self._centre

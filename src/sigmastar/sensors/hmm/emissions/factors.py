@@ -22,7 +22,7 @@ __all__ = ["FactorGaussian"]
 
 @dataclass(frozen=True, eq=False)
 class FactorGaussian(Emission):
-    """Means (states, columns), factors (states, columns, rank), noise variances (states, columns)."""
+    """Means and noise variances (states, columns), factors (states, columns, rank)."""
 
     means: FloatArray
     factors: FloatArray
@@ -54,7 +54,7 @@ class FactorGaussian(Emission):
     @property
     def n_columns(self) -> int:
         """How many numbers a frame has."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     def log_density(self, values: FloatArray) -> FloatArray:
         """Return the log density of each row in each state."""
@@ -73,7 +73,7 @@ class FactorGaussian(Emission):
         factors, noise = self.factors.copy(), self.noise.copy()
         for k in np.flatnonzero(counts > 0):
             sample = scatter[k] / counts[k]
-            beta = np.linalg.solve(self.whole.covariance(k), factors[k]).T
+            beta = np.linalg.solve(self.whole.covariance(int(k)), factors[k]).T
             moved = sample @ beta.T
             inner = np.eye(len(beta)) - beta @ factors[k] + beta @ moved
             factors[k] = np.linalg.solve(inner.T, moved.T).T

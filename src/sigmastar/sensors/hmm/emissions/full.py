@@ -80,13 +80,13 @@ class FullGaussian(Emission):
     @property
     def n_columns(self) -> int:
         """How many numbers a frame has."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @cached_property
     def _roots(self) -> FloatArray:
         """Cholesky factors, lower, of every group."""
         try:
-            return np.linalg.cholesky(self.covariances)
+            return np.asarray(np.linalg.cholesky(self.covariances), np.float64)
         except np.linalg.LinAlgError:
             raise InvalidModel(
                 "covariances must be positive definite; one is not. Raise variance_floor, or add a "
@@ -141,7 +141,7 @@ class FullGaussian(Emission):
         return found
 
     def gather(self, values: FloatArray, weights: FloatArray) -> Statistics:
-        """Return counts (states,), sums and products of rows, counted from the mean of the means."""
+        """Return counts (states,), sums and products of rows, from the mean of the means."""
         n, d = self.n_states, self.n_columns
         counts, sums, products = np.zeros(n), np.zeros((n, d)), np.zeros((n, d, d))
         for seen, rows in patterns(values):

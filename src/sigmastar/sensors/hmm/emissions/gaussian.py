@@ -165,10 +165,11 @@ class Gaussian(Family[Any]):
             variances = np.maximum(variances, self._floor(means.shape[1]))
             return self._diagonal(means, overwritten(variances, self.fixed_variances))
         if "covariances" in self.frozen:
-            return replace(emission, means=means)
+            held: GaussianEmission = replace(emission, means=means)
+            return held
         if isinstance(emission, FullGaussian):
             return self._full(emission, statistics, means)
-        moved = replace(emission, means=means)
+        moved: FactorGaussian = replace(emission, means=means)
         scatter = inner.scatter(statistics, means) + self._pulls(means) + self._matrix(means)
         floor = self._floor(means.shape[1])
         return moved.improved(scatter, statistics["counts"] + self.count_prior, floor)
@@ -194,7 +195,9 @@ class Gaussian(Family[Any]):
                 free[k, given] = fixed[k, given]
         return free
 
-    def _full(self, emission: FullGaussian, statistics: Statistics, means: FloatArray) -> FullGaussian:
+    def _full(
+        self, emission: FullGaussian, statistics: Statistics, means: FloatArray
+    ) -> FullGaussian:
         about = emission.means if self.about == "old" else means
         each = emission.scatter(statistics, about) + self._pulls(means)
         n_groups = len(emission.covariances)

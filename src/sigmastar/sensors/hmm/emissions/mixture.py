@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Fact, Floats
@@ -70,9 +71,7 @@ class MixtureEmission(Emission):
         shares[~(total > -np.inf)] = 1.0 / self.weights.shape[1]
         shares *= weights[:, :, None]
         flat = np.ascontiguousarray(shares.reshape(len(values), -1))
-        found = {
-            f"component.{k}": v for k, v in self.components.gather(values, flat).items()
-        }
+        found = {f"component.{k}": v for k, v in self.components.gather(values, flat).items()}
         return found | {"shares": flat.sum(axis=0).reshape(self.weights.shape)}
 
     def draw(self, states: IndexArray, rng: np.random.Generator) -> FloatArray:
@@ -84,9 +83,7 @@ class MixtureEmission(Emission):
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return means and variances."""
-        means, variances = (
-            m.reshape(*self.weights.shape, -1) for m in self.components.moments()
-        )
+        means, variances = (m.reshape(*self.weights.shape, -1) for m in self.components.moments())
         mean = np.einsum("km,kmd->kd", self.weights, means)
         square = np.einsum("km,kmd->kd", self.weights, variances + means**2)
         return mean, square - mean**2
@@ -117,9 +114,7 @@ class MixtureEmission(Emission):
         if inner.get("emission") not in ("diagonal", "full", "factors"):
             raise InvalidModel(f"a mixture cannot be made of {inner.get('emission')!r}.")
         own = {
-            k.removeprefix("component."): v
-            for k, v in arrays.items()
-            if k.startswith("component.")
+            k.removeprefix("component."): v for k, v in arrays.items() if k.startswith("component.")
         }
         return cls(arrays["weights"], EMISSIONS[inner["emission"]].rebuilt(own, inner))
 
@@ -162,7 +157,8 @@ class Mixture(Family[MixtureEmission]):
             parts = np.arange(len(values)) % m
             if m > 1 and (weights[:, k] > 1e-3).sum() > 2 * m:
                 model = KMeans(m, n_init=1, random_state=k)
-                parts = model.fit(points, sample_weight=weights[:, k] + 1e-12).labels_
+                with threadpool_limits(1):
+                    parts = model.fit(points, sample_weight=weights[:, k] + 1e-12).labels_
             shares[np.arange(len(values)), k, parts] = weights[:, k]
         flat = shares.reshape(len(values), n * m)
         totals = shares.sum(axis=0) + 1e-3

@@ -50,7 +50,9 @@ class Asking:
         )
         return split_rows(values, data.offsets) if listed else values
 
-    def predict(self, X: Any, *, lengths: ArrayLike | None = None, algorithm: str = "viterbi") -> Any:
+    def predict(
+        self, X: Any, *, lengths: ArrayLike | None = None, algorithm: str = "viterbi"
+    ) -> Any:
         """Give every frame its state.
 
         Parameters

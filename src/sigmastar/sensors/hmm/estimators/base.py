@@ -115,7 +115,7 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
     model_ : MeasurementHMM
         The model.
     info_ : dict
-        ``log_likelihood`` before each step (with log priors, if any), ``iterations``,
+        ``log_likelihood`` before each step, ``objective`` (with log priors), ``iterations``,
         ``converged``, ``starts``, ``bic``, ``aic``, ``correlations`` of the moments, ``sizes``.
     """
 
@@ -215,8 +215,13 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
             if y is not None:
                 raise InvalidParameter("n_states must be a number when y names states; got 'auto'.")
             learned = learn_size(
-                data, family, self._chain_rules, plan, starter,
-                most=self.max_states, criterion=self.criterion,  # type: ignore[attr-defined]
+                data,
+                family,
+                self._chain_rules,
+                plan,
+                starter,
+                most=self.max_states,
+                criterion=self.criterion,  # type: ignore[attr-defined]
             )
             n_states = learned.model.n_states
         else:

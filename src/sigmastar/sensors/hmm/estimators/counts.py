@@ -148,12 +148,14 @@ class EmissionHMM(MeasurementEstimator):
 
     def _families(self) -> dict[str, Family[Any]]:
         given = self.emissions
-        named = dict(given) if isinstance(given, Mapping) else {str(i): f for i, f in enumerate(given)}
+        named = (
+            dict(given) if isinstance(given, Mapping) else {str(i): f for i, f in enumerate(given)}
+        )
         wrong = [name for name, family in named.items() if not isinstance(family, Family)]
         if not named or wrong or any("." in name for name in named):
             raise InvalidParameter(
-                "emissions must be families such as ss.emissions.Gaussian('diag'), by name (without "
-                f"dots) or in order; got {given!r}."
+                "emissions must be families such as ss.emissions.Gaussian('diag'), by name (no "
+                f"dots in it) or in order; got {given!r}."
             )
         return named
 

@@ -140,7 +140,7 @@ class _Work:
 
     def marked(self, first: int, last: int) -> Marks:
         """Return the marks of a run of frames."""
-        return Marks(*(array[first:last] for array in self.marks))
+        return self.marks.part(first, last)
 
     def bounds(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return the blocks of a run of frames."""
@@ -228,9 +228,7 @@ class _Halves:
         """Look back over the second half."""
         rows = slice(self.middle, self.end)
         marks = self.work.marked(self.middle, self.end)
-        backward(
-            self.work.scaled[rows], marks, self.work.chain, self.ahead, self.work.states[rows]
-        )
+        backward(self.work.scaled[rows], marks, self.work.chain, self.ahead, self.work.states[rows])
 
     def first_joined(self) -> None:
         """Look on back through the first half."""
@@ -249,9 +247,7 @@ def _hard_sequences(work: _Work, data: Measurements) -> IndexArray:
         # An overlap is known by block only: every sequence that the block touches is done again.
         starts = np.sort(np.fromiter(work.overlap, np.int64))
         ends = np.append(starts[1:], data.n_frames)
-        touched = [
-            np.arange(f, ends[np.searchsorted(starts, f)]) for f in sorted(firsts)
-        ]
+        touched = [np.arange(f, ends[np.searchsorted(starts, f)]) for f in sorted(firsts)]
         doubtful = np.concatenate([doubtful, *touched])
     return np.unique(np.searchsorted(data.offsets, doubtful, side="right") - 1)
 
@@ -294,7 +290,7 @@ def filtered(model: MeasurementHMM, data: Measurements) -> tuple[FloatArray, Flo
     groups, long = tasks(data.offsets)
 
     def job(first: int, last: int) -> None:
-        own = Marks(*(array[first:last] for array in marks))
+        own = marks.part(first, last)
         rows = slice(first, last)
         forward(found.scaled[rows], own, chain, chain.initial.copy(), states[rows], mass[rows])
 

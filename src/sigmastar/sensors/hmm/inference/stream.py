@@ -88,7 +88,7 @@ class StateStream:
     def _back_to(self, place: int) -> FloatArray:
         """Smooth one of the recent frames by all that came after it."""
         future = np.ones(self.model.n_links)
-        for _, likelihood in list(self._recent)[: place:-1]:
+        for _, likelihood in list(self._recent)[:place:-1]:
             future = self.model.transitions @ (likelihood * future)
             future /= max(future.sum(), 1e-300)
         both = self._recent[place][0] * future

@@ -31,6 +31,11 @@ class Marks(NamedTuple):
     ends: BoolArray  # whether it is the last
     weights: FloatArray  # how much its sequence counts
 
+    def part(self, first: int, last: int) -> Marks:
+        """Return the marks of a run of frames."""
+        rows = slice(first, last)
+        return Marks(self.begins[rows], self.ends[rows], self.weights[rows])
+
 
 class Pairs(NamedTuple):
     """Rows whose products add up to the expected moves: left.T @ right, times P(j | i)."""
@@ -70,7 +75,7 @@ def forward(
     past: FloatArray,
     mass: FloatArray,
 ) -> None:
-    """Filter a run of frames: past[t] = P(state | frames up to t); ``carry`` is the last of them."""
+    """Filter a run of frames: past[t] = P(state | frames up to t); ``carry`` is the last one."""
     n = len(carry)
     for t in range(len(likelihood)):
         row = past[t]

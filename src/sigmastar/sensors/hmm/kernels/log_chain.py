@@ -74,4 +74,3 @@ def log_smooth(
             posterior[t, i] = weight * math.exp(log_past[t, i] + future[i] - whole)
             ahead[i] = log_density[t, i] + future[i]
     return whole
-

@@ -32,9 +32,7 @@ def add_rows(codes: IndexArray, weights: FloatArray, table: FloatArray) -> None:
 
 
 @kernel
-def draw_path(
-    uniform: FloatArray, state: int, summed_moves: FloatArray, path: IndexArray
-) -> None:
+def draw_path(uniform: FloatArray, state: int, summed_moves: FloatArray, path: IndexArray) -> None:
     """Walk along the chain from ``state``, with summed moves and one uniform draw a frame."""
     last = summed_moves.shape[1] - 1
     for t in range(len(path)):

@@ -96,9 +96,7 @@ def trace_back(
 
 
 @kernel
-def trace_forth(
-    values: FloatArray, state: int, log_moves: FloatArray, path: SymbolArray
-) -> None:
+def trace_forth(values: FloatArray, state: int, log_moves: FloatArray, path: SymbolArray) -> None:
     """Follow the best path on from ``state`` through values of :func:`best_backward`."""
     n = values.shape[1]
     for t in range(len(values)):

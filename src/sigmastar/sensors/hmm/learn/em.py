@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from sigmastar.sensors.hmm.inference.smooth import Smoothed, smooth
 from sigmastar.sensors.hmm.model import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
-__all__ = ["Checkpoint", "Problem", "gathered", "improve"]
+__all__ = ["Checkpoint", "Climb", "Problem", "gathered", "improve"]
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,10 @@ class Problem:
         """How many frames there are, each times the weight of its sequence."""
         return float(self.data.marks.weights.sum())
 
-    def objective(self, model: MeasurementHMM, smoothed: Smoothed) -> float:
-        """Return what EM raises."""
-        logs = smoothed.log_likelihood
+    def log_likelihood(self, smoothed: Smoothed) -> float:
+        """Return the log-likelihood of all sequences, each times its weight."""
         weights = 1.0 if self.data.weights is None else self.data.weights
-        prior = self.family.log_prior(model.emission)
-        prior += self.rules.log_prior(model.initial, model.transitions)
-        return float((logs * weights).sum()) + prior
+        return float((smoothed.log_likelihood * weights).sum())
 
     def maximised(self, model: MeasurementHMM, smoothed: Smoothed) -> MeasurementHMM:
         """Return the model that the smoothed states speak for."""
@@ -60,10 +57,17 @@ class Problem:
         emission = self.family.maximised(model.emission, statistics)
         return replace(model, initial=initial, transitions=transitions, emission=emission)
 
-    def step(self, model: MeasurementHMM) -> tuple[float, MeasurementHMM]:
-        """Return the objective of a model, and a better one."""
-        smoothed = smooth(model, self.data)
-        return self.objective(model, smoothed), self.maximised(model, smoothed)
+    def log_prior(self, model: MeasurementHMM) -> float:
+        """Return the log density of all priors, without their constants."""
+        chain = self.rules.log_prior(model.initial, model.transitions)
+        return chain + self.family.log_prior(model.emission)
+
+
+@dataclass
+class Climb(Ascent[MeasurementHMM]):
+    """Where EM stands; beside the objective (with priors) the log-likelihood before each step."""
+
+    log_likelihood: list[float] = field(default_factory=list)
 
 
 def gathered(model: MeasurementHMM, data: Measurements, smoothed: Smoothed) -> Statistics:
@@ -98,7 +102,11 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, every: float, settings: object, data: Measurements
+        self,
+        path: str | os.PathLike[str] | None,
+        every: float,
+        settings: object,
+        data: Measurements,
     ) -> None:
         self.path, self.every = path, every
         self._written = time.monotonic()
@@ -109,7 +117,7 @@ class Checkpoint:
                 digest.update(b"" if array is None else np.ascontiguousarray(array).data)
             self._run = digest.hexdigest()
 
-    def resume(self) -> Ascent[MeasurementHMM] | None:
+    def resume(self) -> Climb | None:
         """Return where the run stood, or None if there is no file."""
         if self.path is None or not os.path.exists(self.path):
             return None
@@ -120,43 +128,55 @@ class Checkpoint:
                 f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data, settings "
                 "or random_state. Delete the file to start anew, or name another."
             )
-        past = [float(value) for value in history["objective"]]
-        return Ascent(model, iteration=int(history["iteration"]), history=past)
+        past, likelihood = (
+            [float(value) for value in history[name]] for name in ("objective", "log_likelihood")
+        )
+        return Climb(
+            model, iteration=int(history["iteration"]), history=past, log_likelihood=likelihood
+        )
 
-    def offer(self, ascent: Ascent[MeasurementHMM]) -> None:
+    def offer(self, climb: Climb) -> None:
         """Write if it is time to."""
         if self.path is None or time.monotonic() - self._written < self.every:
             return
-        note = {"run": self._run, "iteration": ascent.iteration, "objective": ascent.history}
-        ascent.model.save(self.path, history=note)
+        note = {"run": self._run, "iteration": climb.iteration, "objective": climb.history}
+        climb.model.save(self.path, history=note | {"log_likelihood": climb.log_likelihood})
         self._written = time.monotonic()
 
 
 def improve(
     problem: Problem,
-    start: MeasurementHMM | Ascent[MeasurementHMM],
+    start: MeasurementHMM | Climb,
     *,
     max_iter: int,
     tol: float,
-    after: Callable[[Ascent[MeasurementHMM]], None] | None = None,
+    after: Callable[[Climb], None] | None = None,
     bar: Stage | None = None,
-) -> Ascent[MeasurementHMM]:
+) -> Climb:
     """Take steps of EM until one gains less than ``tol`` a frame.
 
     Parameters
     ----------
     problem : Problem
         Data, family of emissions, rules of the chain.
-    start : MeasurementHMM or Ascent
+    start : MeasurementHMM or Climb
         Where to start, or to go on.
     """
-    ascent = start if isinstance(start, Ascent) else Ascent(start)
-    return ascend(
-        ascent,
-        problem.step,
+    climb = start if isinstance(start, Climb) else Climb(start)
+
+    def step(model: MeasurementHMM) -> tuple[float, MeasurementHMM]:
+        smoothed = smooth(model, problem.data)
+        climb.log_likelihood.append(problem.log_likelihood(smoothed))
+        value = climb.log_likelihood[-1] + problem.log_prior(model)
+        return value, problem.maximised(model, smoothed)
+
+    ascend(
+        climb,
+        step,
         max_iter=max_iter,
         tol=tol * problem.total_weight,
-        after=after,
+        after=None if after is None else lambda _: after(climb),
         bar=bar,
         unit="log-likelihood",
     )
+    return climb

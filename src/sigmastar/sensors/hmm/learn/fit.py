@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.em import Ascent
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
 from sigmastar.sensors.hmm.inference.smooth import filtered
-from sigmastar.sensors.hmm.learn.em import Checkpoint, Problem, improve
+from sigmastar.sensors.hmm.learn.em import Checkpoint, Climb, Problem, improve
 from sigmastar.sensors.hmm.learn.starts import Starter
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
@@ -66,7 +65,8 @@ def learn_hmm(
         )
     gained = np.diff(ascent.history)
     info = {
-        "log_likelihood": list(ascent.history),
+        "objective": list(ascent.history),
+        "log_likelihood": list(ascent.log_likelihood),
         "iterations": ascent.iteration,
         "converged": ascent.gains_less_than(plan.tol * problem.total_weight),
         "starts": starts,
@@ -77,19 +77,21 @@ def learn_hmm(
 
 def _race(
     problem: Problem, n_states: int, plan: Plan, starter: Starter | None
-) -> tuple[Ascent[MeasurementHMM], list[dict[str, Any]]]:
+) -> tuple[Climb, list[dict[str, Any]]]:
     """Let starts take a few steps; return the best and what became of all."""
     if isinstance(plan.init, MeasurementHMM) or starter is None:
         model = plan.init
-        assert isinstance(model, MeasurementHMM)  # noqa: S101  (the estimator has checked)
-        return Ascent(model), []
+        assert isinstance(model, MeasurementHMM)
+        return Climb(model), []
     kinds: Sequence[str] = [plan.init] * plan.n_restarts
     if plan.init == "auto":
         simple = problem.rules.ordered or problem.data.states is not None
-        kinds = ["kmeans"] * plan.n_restarts if simple else ["moments", *["kmeans"] * plan.n_restarts]
+        kinds = (
+            ["kmeans"] * plan.n_restarts if simple else ["moments", *["kmeans"] * plan.n_restarts]
+        )
     if len(kinds) == 1:
-        return Ascent(starter.start(kinds[0], n_states, problem.rules)), []
-    best: Ascent[MeasurementHMM] | None = None
+        return Climb(starter.start(kinds[0], n_states, problem.rules)), []
+    best: Climb | None = None
     told = []
     steps = min(_RACE, plan.max_iter)
     for kind in kinds:
@@ -98,7 +100,7 @@ def _race(
         told.append({"start": kind, "log_likelihood": ascent.history[-1]})
         if best is None or ascent.history[-1] > best.history[-1]:
             best = ascent
-    assert best is not None  # noqa: S101  (there is at least one kind)
+    assert best is not None
     return best, told
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
-from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.linalg.svd import truncated_svd
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
@@ -72,7 +72,7 @@ def standard_points(data: Measurements) -> FloatArray:
     mean = np.nanmean(data.values, axis=0)
     spread = np.nanstd(data.values, axis=0)
     points = (data.values - mean) / np.where(spread > 0, spread, 1.0)
-    return np.nan_to_num(points, copy=False, nan=0.0)
+    return np.asarray(np.nan_to_num(points, copy=False, nan=0.0), np.float64)
 
 
 def frame_moments(
@@ -84,7 +84,7 @@ def frame_moments(
     if len(points) > _MOST_FITTED:
         sample = points[np.sort(rng.choice(len(points), _MOST_FITTED, replace=False))]
     seed = int(rng.integers(2**31))
-    with one_blas_thread():
+    with threadpool_limits(1):  # its threads would spin while others work
         clusters = KMeans(n_centres, n_init=1, max_iter=30, random_state=seed).fit(sample)
         codes = clusters.predict(points).astype(np.int64)
     middle = np.flatnonzero(~(data.marks.begins | data.marks.ends))

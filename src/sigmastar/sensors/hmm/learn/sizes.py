@@ -72,7 +72,7 @@ def learn_size(
                 best, best_cost, best_size = learned, cost, size
             if size - best_size >= _PATIENCE and size >= hinted:
                 break
-    assert best is not None  # noqa: S101  (a cost is finite: every frame has a density)
+    assert best is not None
     model, info = best.model, dict(best.info)
     if held is not None:
         problem = Problem(data, family, rules(best_size))

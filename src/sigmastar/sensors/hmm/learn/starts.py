@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
-from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.emissions.base import Family
@@ -109,7 +109,7 @@ class Starter:
         else:
             seed = int(self.rng.integers(2**31))
             n = min(n_states, len(np.unique(sample, axis=0)))
-            with one_blas_thread():
+            with threadpool_limits(1):
                 centres = KMeans(n, n_init=1, random_state=seed).fit(sample).cluster_centers_
             if n < n_states:
                 centres = np.vstack([centres, centres[np.arange(n_states - n) % n]])
@@ -149,7 +149,7 @@ def _segments(offsets: IndexArray, n_states: int) -> FloatArray:
     lengths = np.diff(offsets)
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     at = place * n_states // np.repeat(np.maximum(lengths, 1), lengths)
-    return np.eye(n_states)[np.minimum(at, n_states - 1)]
+    return np.asarray(np.eye(n_states)[np.minimum(at, n_states - 1)], np.float64)
 
 
 def _counted(weights: FloatArray, data: Measurements) -> FloatArray:
