@@ -53,9 +53,10 @@ def from_hmmlearn(hmm: Any) -> MeasurementHMM:
 
 
 def _one(values: Any) -> FloatArray:
-    """Return distributions that sum to one to the last digit."""
+    """Return distributions as they are, rescaled only if a model would refuse them."""
     array = np.asarray(values, np.float64)
-    return np.asarray(array / array.sum(axis=-1, keepdims=True), np.float64)
+    sums = array.sum(axis=-1, keepdims=True)
+    return array if np.abs(sums - 1.0).max() <= 1e-9 else np.asarray(array / sums, np.float64)
 
 
 def _gaussians(means: FloatArray, covariances: FloatArray, kind: str) -> Emission:

@@ -12,6 +12,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray
 from sigmastar.sensors.hmm.data import Measurements
+from sigmastar.sensors.hmm.kernels.rows import lower_rows
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
 __all__ = ["Likelihoods", "block_bounds", "likelihoods", "log_densities", "over_blocks"]
@@ -75,10 +76,8 @@ def likelihoods(model: MeasurementHMM, data: Measurements) -> Likelihoods:
 
     def work(number: int, first: int, last: int) -> None:
         logs = _block(model, data, first, last)
-        top = logs.max(axis=1)
-        shift[first:last] = top
+        lower_rows(logs, shift[first:last])
         with np.errstate(invalid="ignore", under="ignore"):
-            logs -= top[:, None]
             np.exp(logs, out=scaled[first:last])
 
     over_blocks(work, data.n_frames, model.n_links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["add_rows", "draw_path", "subtract_squares"]
+__all__ = ["add_rows", "draw_path", "lower_rows", "subtract_squares"]
 
 
 @kernel
@@ -18,6 +18,19 @@ def subtract_squares(parts: FloatArray, width: int, half: float, out: FloatArray
             for k in range(n_states):
                 value = parts[t, begin + k]
                 out[t, k] -= half * value * value
+
+
+@kernel
+def lower_rows(logs: FloatArray, top: FloatArray) -> None:
+    """Take the largest of every row off it, into ``top``; NumPy is slow along short rows."""
+    n = logs.shape[1]
+    for t in range(len(logs)):
+        most = logs[t, 0]
+        for k in range(1, n):
+            most = max(most, logs[t, k])
+        top[t] = most
+        for k in range(n):
+            logs[t, k] -= most
 
 
 @kernel
