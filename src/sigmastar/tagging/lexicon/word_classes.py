@@ -1,0 +1,247 @@
+"""Every word a class of its own: scores of tags given words, with the tag before as context.
+
+P(t|w) is the word's frequencies shrunk towards what the guesser says of its form; unlikely tags are
+dropped. The score log P(t|w)/P(t) is Bayes' P(w|t) without what is common to all tags. A word seen
+more than once also knows how it follows tags: with m the weight of the context, the score gains
+log(1 + m/(1-m) · P(t'|w,t)/P(t'|t)) after the tag t', which is the mixture of P(w|t) and P(w|t',t).
+Words whose rounded scores agree share a class.
+
+Forms not in the lexicon but close to one that is (Walk, WALK for walk; london, LONDON for London)
+borrow its frequencies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.tagging.kernels.records import Classes
+from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
+from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.model import SCORE_UNIT
+
+__all__ = ["LexicalOptions", "build_word_classes", "kindred_forms"]
+
+_ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
+_ROUND_CONTEXT = 4
+_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class LexicalOptions:
+    """How words' frequencies become scores."""
+
+    prior: float = 0.5
+    borrowed_prior: float = 2.0
+    threshold: float = 0.01
+    context_weight: float = 0.4
+    context_count: int = 2
+
+
+class Entries(NamedTuple):
+    """What may become a class: a known word (-1: none), a guessed node, and if it is borrowed."""
+
+    word: IndexArray
+    node: IndexArray
+    borrowed: BoolArray
+
+
+class Candidates(NamedTuple):
+    """Tags of the entries, entry after entry, with their scores."""
+
+    owner: IndexArray
+    tag: IndexArray
+    score: FloatArray
+
+
+class Gains(NamedTuple):
+    """What a candidate of an entry gains after a tag, rounded, for every context seen."""
+
+    entry: IndexArray
+    which: IndexArray
+    before: IndexArray
+    gain: IndexArray
+
+
+def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
+    """List forms outside the lexicon with the word each borrows from, and whether anywhere.
+
+    A capitalised form of a lower-case word is that word at the beginning of a sentence only.
+    """
+    known = set(words)
+    found: dict[str, tuple[int, bool]] = {}
+    for number, word in enumerate(words):
+        if word == word.lower() and word != word.upper():
+            capital = word[:1].upper() + word[1:]
+            if capital not in known:
+                found[capital] = (number, False)
+            upper = word.upper()
+            if len(word) > 1 and upper not in known:
+                found[upper] = (number, True)
+    for number, word in enumerate(words):
+        if word[:1].isupper():
+            for form in (word[:1].lower() + word[1:], word.upper()):
+                if form not in known and form not in found:
+                    found[form] = (number, True)
+    return [(form, number, anywhere) for form, (number, anywhere) in found.items()]
+
+
+def build_word_classes(
+    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
+) -> tuple[Classes, Vocabulary]:
+    """Build the classes of all forms and of all nodes of the guesser."""
+    kin = kindred_forms(lexicon.words)
+    forms = [*lexicon.words, *(form for form, _, _ in kin)]
+    n_words = len(lexicon.words)
+    source = np.concatenate((np.arange(n_words), np.array([x[1] for x in kin], np.int64)))
+    borrowed = np.arange(len(forms)) >= n_words
+    anywhere = np.concatenate((np.ones(n_words, bool), np.array([x[2] for x in kin], bool)))
+    inside_node = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
+    initial_node = guesser.trie.nodes_of(forms, np.ones(len(forms), bool))
+    # One entry for each node of the guesser, for each form inside a sentence, and for each form
+    # at its beginning that differs there.
+    n_nodes = guesser.n_nodes
+    apart = np.flatnonzero(initial_node != inside_node)
+    entries = Entries(
+        word=np.concatenate((np.full(n_nodes, -1), np.where(anywhere, source, -1), source[apart])),
+        node=np.concatenate((np.arange(n_nodes), inside_node, initial_node[apart])).astype(
+            np.int64
+        ),
+        borrowed=np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart])),
+    )
+    found = _candidates(entries, lexicon, counts, guesser, options)
+    gains = _context_gains(entries, found, lexicon, counts, options)
+    classes, members = _merged(found, gains, len(entries.word), len(lexicon.tags))
+    inside = members[n_nodes : n_nodes + len(forms)]
+    initial = inside.copy()
+    initial[apart] = members[n_nodes + len(forms) :]
+    vocabulary = Vocabulary(
+        forms=forms,
+        inside=inside,
+        initial=initial,
+        trie=guesser.trie,
+        node_classes=members[:n_nodes],
+    )
+    return classes, vocabulary
+
+
+def _candidates(
+    entries: Entries,
+    lexicon: Lexicon,
+    counts: TagCounts,
+    guesser: Guesser,
+    options: LexicalOptions,
+) -> Candidates:
+    """Score the likely tags of all entries."""
+    n_tags = len(lexicon.tags)
+    log_tag = np.log(np.maximum(counts.unigrams[:n_tags], 0.5))
+    owners, tags, scores = [], [], []
+    source = entries.word
+    prior = np.where(entries.borrowed, options.borrowed_prior, options.prior)
+    for begin in range(0, len(source), _BATCH):
+        part = slice(begin, begin + _BATCH)
+        rows = guesser.dense(entries.node[part].astype(np.int32), n_tags)
+        rows /= rows.sum(axis=1, keepdims=True)
+        seen = np.flatnonzero(source[part] >= 0)
+        rows[seen] *= prior[part][seen, None]
+        words = source[part][seen]
+        lengths = lexicon.offsets[words + 1] - lexicon.offsets[words]
+        where = np.repeat(seen, lengths)
+        first = np.repeat(lexicon.offsets[words] - np.cumsum(lengths) + lengths, lengths)
+        item = first + np.arange(len(where))
+        rows[where, lexicon.word_tags[item]] += lexicon.counts[item]
+        rows /= rows.sum(axis=1, keepdims=True)
+        kept = rows >= options.threshold * rows.max(axis=1, keepdims=True)
+        owner, tag = np.nonzero(kept)
+        owners.append(owner + begin)
+        tags.append(tag)
+        scores.append(np.log(rows[owner, tag]) - log_tag[tag])
+    return Candidates(np.concatenate(owners), np.concatenate(tags), np.concatenate(scores))
+
+
+def _context_gains(
+    entries: Entries,
+    found: Candidates,
+    lexicon: Lexicon,
+    counts: TagCounts,
+    options: LexicalOptions,
+) -> Gains:
+    """Find what the contexts that were seen with the entries' words are worth."""
+    source, (owner, tag, score) = entries.word, found
+    n_tags = len(lexicon.tags)
+    nothing = np.zeros(0, np.int64)
+    if options.context_weight <= 0:
+        return Gains(nothing, nothing, nothing, nothing)
+    word_counts = lexicon.word_counts
+    word, before, tag_seen, count = counts.context.T
+    begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
+    able = np.flatnonzero((source >= 0) & (word_counts[source] >= options.context_count))
+    lengths = begins[source[able] + 1] - begins[source[able]]
+    entry = np.repeat(able, lengths)
+    item = np.repeat(begins[source[able]] - np.cumsum(lengths) + lengths, lengths)
+    item = item + np.arange(len(entry))
+    # Where among the entry's candidates the tag stands, if it was kept.
+    codes = owner * n_tags + tag
+    wanted = entry * n_tags + tag_seen[item]
+    place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+    kept = codes[place] == wanted
+    entry, item, place = entry[kept], item[kept], place[kept]
+    share = count[item] / word_counts[source[entry]]
+    usual = np.exp(score[place]) * counts.bigrams[before[item], tag_seen[item]]
+    odds = options.context_weight / (1 - options.context_weight)
+    gain = np.rint(np.log1p(odds * share / usual) * _ROUND_CONTEXT).astype(np.int64)
+    first = np.searchsorted(owner, entry)
+    return Gains(entry=entry, which=place - first, before=before[item], gain=gain)
+
+
+def _merged(
+    found: Candidates, gains: Gains, n_entries: int, n_tags: int
+) -> tuple[Classes, SymbolArray]:
+    """Round scores and give equal entries one class; return the classes, and each entry's."""
+    owner, tag, _ = found
+    offsets = np.searchsorted(owner, np.arange(n_entries + 1))
+    best = np.maximum.reduceat(found.score, offsets[:-1])[owner]
+    score = np.rint((found.score - best) * _ROUND_SCORE).astype(np.int64)
+    entry, which, before, gain = gains
+    order = np.lexsort((before, which, entry))
+    entry, which, before, gain = entry[order], which[order], before[order], gain[order]
+    context_codes = (which * (n_tags + 1) + before) * 4096 + np.minimum(gain, 4095)
+    context_offsets = np.searchsorted(entry, np.arange(len(offsets)))
+    codes = (tag * 65536 + score + 32768).astype(np.int64)
+    numbers: dict[tuple[bytes, bytes], int] = {}
+    members = np.empty(len(offsets) - 1, np.int32)
+    leaders: list[int] = []
+    for number in range(len(members)):
+        own = codes[offsets[number] : offsets[number + 1]].tobytes()
+        context = context_codes[context_offsets[number] : context_offsets[number + 1]].tobytes()
+        known = numbers.setdefault((own, context), len(leaders))
+        if known == len(leaders):
+            leaders.append(number)
+        members[number] = known
+    lead = np.array(leaders)
+    lengths = offsets[lead + 1] - offsets[lead]
+    class_offsets = np.concatenate(([0], np.cumsum(lengths)))
+    item = np.repeat(offsets[lead] - class_offsets[:-1], lengths) + np.arange(class_offsets[-1])
+    with_context = np.flatnonzero(context_offsets[lead + 1] > context_offsets[lead])
+    rows = np.full(len(lead), -1, np.int32)
+    rows[with_context] = np.cumsum(lengths[with_context]) - lengths[with_context]
+    context_table = np.zeros((int(lengths[with_context].sum()), n_tags + 1), np.int32)
+    leader_row = np.full(len(members), -1)
+    leader_row[lead] = rows
+    mine = leader_row[entry] >= 0
+    table_row = leader_row[entry[mine]] + which[mine]
+    unit = SCORE_UNIT // _ROUND_CONTEXT
+    context_table[table_row, before[mine]] = np.minimum(gain[mine], 4095) * unit
+    scores = (score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32)
+    classes = Classes(
+        offsets=class_offsets,
+        candidates=tag[item].astype(np.int32),
+        scores=scores,
+        context_rows=rows,
+        context=context_table,
+    )
+    return classes, members

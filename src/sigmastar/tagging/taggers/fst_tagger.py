@@ -1,0 +1,316 @@
+"""The tagger as a transducer: compiled from an HMM tagger, run as table look-ups."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.model_files import Stored
+from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
+from sigmastar.core.stored_model import StoredModel
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.tagging.decode import decode_classes
+from sigmastar.tagging.fst.compose import compose
+from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.openfst import NotSequential
+from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
+from sigmastar.tagging.fst.rules import RuleSet
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.taggers.hmm import HMMTagging
+from sigmastar.tagging.taggers.tagger import Tagger
+
+__all__ = ["KINDS", "FSTTagger"]
+
+KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
+_FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
+
+
+class FSTTagger(Tagger, StoredModel):
+    """A tagger that is a transducer from classes of words to tags.
+
+    Build one with :meth:`from_hmm`.
+
+    Attributes
+    ----------
+    machine : SequentialTransducer or LazyTransducer
+        The transducer.
+    vocabulary : Vocabulary
+        From words to classes.
+    tags : tuple of str
+        The tags.
+    info : dict
+        Kind, numbers of states and arcs, build time, and agreement with the HMM on the corpus
+        given to :meth:`from_hmm`.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> tagger = ss.HMMTagger(1).fit([["the", "dog"], ["to", "go"]], [["DT", "NN"], ["TO", "VB"]])
+    >>> ss.FSTTagger.from_hmm(tagger, "lazy").predict([["to", "go"]])
+    [['TO', 'VB']]
+    """
+
+    kind: ClassVar[str] = "FSTTagger"
+
+    def __init__(
+        self,
+        machine: SequentialTransducer | LazyTransducer,
+        vocabulary: Vocabulary,
+        tags: tuple[str, ...],
+        info: dict[str, Any],
+        rules: RuleSet | None = None,
+        phrases: SequentialTransducer | None = None,
+    ) -> None:
+        self.machine = machine
+        self.vocabulary = vocabulary
+        self.tags = tags
+        self.info = info
+        self.rules = rules
+        self.phrases = phrases
+
+    @classmethod
+    def from_hmm(
+        cls,
+        tagger: HMMTagging,
+        kind: str = "lazy",
+        *,
+        corpus: Corpus | Iterable[Sequence[str]] | None = None,
+        min_count: int = 1,
+        max_length: int | None = None,
+        look_ahead: int = 2,
+        max_states: int = 1 << 20,
+    ) -> FSTTagger:
+        """Compile an HMM tagger into a transducer.
+
+        Parameters
+        ----------
+        tagger : HMMTagger
+            A fitted tagger, or one that was loaded. ``n2``, ``lazy`` and ``b`` follow its order;
+            the other kinds are of first order and use its bigrams.
+        kind : {"n0", "n1", "n2", "s", "s+n1", "lazy", "b"}
+            Greedy machines; exact ones on covered subsequences, alone or completed with n1; the
+            exact one that grows while tagging; the same with bounded look-ahead.
+        corpus : sentences, optional
+            Untagged text: for ``s`` and ``s+n1`` without ``max_length``, where the subsequences
+            come from; for every kind, where agreement with the HMM is measured. ``lazy`` and ``b``
+            grow on it.
+        min_count : int
+            How often a subsequence must occur in the corpus.
+        max_length : int, optional
+            For ``s`` and ``s+n1``: take all subsequences of at most so many classes instead.
+        look_ahead : int
+            For ``b``: how many words later a tag is decided at the latest.
+        max_states : int
+            For ``lazy`` and ``b``: the states to keep before the machine starts anew.
+        """
+        check("kind", kind, Choice(*KINDS))
+        check("min_count", min_count, Integer(1))
+        check("max_length", max_length, AnyOf(Integer(1), Nothing()))
+        check("look_ahead", look_ahead, Integer(0))
+        check("max_states", max_states, Integer(64))
+        model = tagger.trained_model
+        codes = starts = None
+        if corpus is not None:
+            codes, starts = tagger.to_classes(corpus)
+        began = time.perf_counter()
+        machine: SequentialTransducer | LazyTransducer
+        info: dict[str, Any] = {"kind": kind, "hmm_order": model.order}
+        if kind in ("s", "s+n1"):
+            first = model.first_order()
+            if max_length is not None:
+                parts = all_subsequences(first, max_length)
+                info["max_length"] = max_length
+            elif codes is not None and starts is not None:
+                parts = subsequences_of(first, codes, starts, min_count)
+                info["min_count"] = min_count
+            else:
+                raise InvalidParameter(
+                    f"kind={kind!r} needs subsequences: pass corpus= (untagged sentences) or "
+                    "max_length=2."
+                )
+            info["n_subsequence_nodes"] = parts.n_nodes
+            machine = s_type(first, parts, complete=kind == "s+n1")
+        elif kind in ("lazy", "b"):
+            ahead = look_ahead if kind == "b" else None
+            machine = LazyTransducer(model, max_states=max_states, look_ahead=ahead)
+            if codes is not None and starts is not None:
+                machine.run_aligned(codes, starts)
+        else:
+            machine = n_type(model if kind == "n2" else model.first_order(), int(kind[1]))
+        info["build_seconds"] = time.perf_counter() - began
+        info["n_states"], info["n_arcs"] = machine.n_states, machine.n_arcs
+        result = cls(machine, model.vocabulary, model.tags, info)
+        if codes is not None and starts is not None and kind != "s":
+            same = result.tag_classes(codes, starts) == decode_classes(model, codes, starts)
+            info["agreement"] = float(same.mean()) if len(codes) else 1.0
+        return result
+
+    def with_rules(self, rules: RuleSet) -> FSTTagger:
+        """Return this tagger followed by correction rules.
+
+        Rules over tags alone are composed with the machine into one transducer where that is
+        sequential and small enough; otherwise they run after it. ``info["rules"]`` says which, and
+        ``info["rules_note"]`` why.
+        """
+        if rules.tags != self.tags:
+            rules = rules.over(self.tags)
+        base = self.vocabulary
+        info = dict(self.info)
+        note = ""
+        if rules.alphabet.words:
+            note = "the rules name words, which the classes do not"
+        elif isinstance(self.machine, LazyTransducer):
+            note = "a machine that grows has no table to compose with"
+        else:
+            try:
+                machine = compose(self.machine, rules.to_transducer())
+                info |= {"rules": "composed", "n_rules": len(rules)}
+                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
+                return FSTTagger(machine, base, self.tags, info)
+            except NotSequential as error:
+                note = str(error)
+        marked = base.marked(rules.alphabet.words, self.n_classes) if rules.alphabet.words else base
+        info |= {"rules": "cascade", "n_rules": len(rules), "rules_note": note}
+        if not rules.is_sequential:
+            info["rules_note"] = "; ".join(rules.why_not)
+        return FSTTagger(self.machine, marked, self.tags, info, rules)
+
+    def with_phrases(self, pattern: str | None = None, *, label: str = "NP") -> FSTTagger:
+        """Return this tagger followed by the marking of phrases (see fst.phrases).
+
+        Composed into one transducer where there is a table, run after it otherwise;
+        ``info["phrases"]`` says which.
+        """
+        marker = phrase_transducer(self.tags, pattern or NOUN_PHRASE, label=label)
+        info = dict(self.info)
+        if self.rules is None and isinstance(self.machine, SequentialTransducer):
+            try:
+                machine = compose(self.machine, marker)
+                info |= {"phrases": "composed"}
+                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
+                return FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
+            except NotSequential as error:
+                info["phrases_note"] = str(error)
+        info["phrases"] = "cascade"
+        return FSTTagger(
+            self.machine, self.vocabulary, marker.output_symbols, info, self.rules, marker
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the machine reads."""
+        if isinstance(self.machine, LazyTransducer):
+            return self.machine.model.n_classes
+        return self.machine.n_inputs
+
+    def __repr__(self) -> str:
+        return f"FSTTagger(kind={self.info.get('kind')!r}, {self.machine!r})"
+
+    def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Return the tags of class sequences, as numbers into ``tags_``."""
+        if self.rules is None:
+            tags = self.machine.run_aligned(codes, starts)
+        else:
+            words, classes = np.divmod(codes, np.int32(self.n_classes))
+            tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
+        return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the kind of machine, its size and what it knows."""
+        told = {
+            _FACTS.get(key, key): value
+            for key, value in self.info.items()
+            if isinstance(value, (int, float, str))
+        }
+        return told | {
+            "tags": len(self.tags),
+            "classes": self.n_classes,
+            "known_forms": len(self.vocabulary.forms),
+            "rules": 0 if self.rules is None else len(self.rules.rules),
+        }
+
+    def to_stored(self) -> Stored:
+        """Give the named arrays and metadata of the tagger."""
+        arrays = self.vocabulary.to_arrays()
+        meta: dict[str, Any] = {"tags": list(self.tags), "info": self.info}
+        if self.rules is not None:
+            meta["rules"] = str(self.rules)
+        if self.phrases is not None:
+            meta["phrases"] = list(self.phrases.output_symbols)
+            meta["tags"] = list(self.phrases.inputs)
+            arrays |= _table_arrays(self.phrases, "phrase_")
+        if isinstance(self.machine, LazyTransducer):
+            arrays |= self.machine.model.to_arrays()
+            meta["look_ahead"] = self.machine.look_ahead
+            meta["max_states"] = self.machine.max_states
+        else:
+            arrays |= _table_arrays(self.machine, "")
+            meta["classes"] = list(self.machine.inputs)
+        return Stored(self.kind, arrays, meta)
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> FSTTagger:
+        """Rebuild from named arrays and metadata."""
+        tags, info = stored.meta.get("tags"), stored.meta.get("info")
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            raise InvalidData("the tags of the model file are malformed.")
+        if not isinstance(info, dict):
+            raise InvalidData("the information in the model file is malformed.")
+        machine: SequentialTransducer | LazyTransducer
+        if "table" not in stored.arrays:
+            model = TagModel(**model_fields(tags, stored.array))
+            ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
+            check("look_ahead", ahead, AnyOf(Integer(0), Nothing()))
+            check("max_states", most, Integer(64))
+            machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
+            n_classes = model.n_classes
+        else:
+            names = stored.meta.get("classes")
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise InvalidData("the classes of the model file are malformed.")
+            machine = _table_machine(stored, "", names, tags)
+            n_classes = machine.n_inputs
+        text = stored.meta.get("rules", "")
+        rules = RuleSet.from_text(str(text), tags) if text else None
+        blocks = 1 + (len(rules.alphabet.words) if rules else 0)
+        vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
+        phrases = None
+        marks = stored.meta.get("phrases")
+        if isinstance(marks, list) and all(isinstance(mark, str) for mark in marks):
+            phrases = _table_machine(stored, "phrase_", tags, marks)
+            tags = marks
+        return cls(machine, vocabulary, tuple(tags), info, rules, phrases)
+
+
+def _table_arrays(machine: SequentialTransducer, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
+    names = ("table", "final", "string_symbols", "string_offsets")
+    return dict(
+        zip(
+            (prefix + name for name in names),
+            (machine.table, machine.final, *machine.pool),
+            strict=True,
+        )
+    )
+
+
+def _table_machine(
+    stored: Stored, prefix: str, inputs: list[str], outputs: list[str]
+) -> SequentialTransducer:
+    table = np.asarray(stored.array(f"{prefix}table"), np.int64)
+    return SequentialTransducer(
+        next_states=np.where(table >= 0, table >> 32, -1),
+        outputs=np.where(table >= 0, table & 0xFFFFFFFF, 0),
+        final=stored.array(f"{prefix}final"),
+        pool=(stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
+        inputs=inputs,
+        output_symbols=outputs,
+    )
