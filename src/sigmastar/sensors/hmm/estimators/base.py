@@ -116,7 +116,8 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         The model.
     info_ : dict
         ``log_likelihood`` before each step, ``objective`` (with log priors), ``iterations``,
-        ``converged``, ``starts``, ``bic``, ``aic``, ``correlations`` of the moments, ``sizes``.
+        ``converged``, ``starts``, ``bic``, ``aic``, ``singular_values`` of the moments, and
+        ``validation``: the sizes tried.
     """
 
     n_states: int | str
@@ -239,7 +240,7 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
             "bic": found.bic,
             "aic": found.aic,
             "n_parameters": found.n_parameters,
-            "correlations": starter.found_correlations(),
+            "singular_values": starter.found_correlations(),
         }
         return self
 

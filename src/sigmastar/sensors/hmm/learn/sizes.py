@@ -78,4 +78,4 @@ def learn_size(
         problem = Problem(data, family, rules(best_size))
         again = learn_hmm(problem, best_size, replace(plan, init=model, checkpoint=None), None)
         model, info = again.model, dict(again.info)
-    return Learned(model, {**info, "sizes": tried, "hinted_states": hinted})
+    return Learned(model, {**info, "validation": tried, "hinted_states": hinted})
