@@ -209,7 +209,8 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         data = replace(data, weights=_weights(sample_weight, len(data.lengths)))
         self.n_features_in_ = data.values.shape[1]
         family = self._family(data).prepared(data.values)
-        settings = {**self.get_params(deep=False), "checkpoint": None, "checkpoint_every": 0}
+        apart = ("checkpoint", "checkpoint_every", "max_iter", "tol")  # a run may go on for longer
+        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         plan = self._plan()
         starter = Starter(data, family, as_generator(self.random_state))  # type: ignore[attr-defined]
         if self.n_states == "auto":

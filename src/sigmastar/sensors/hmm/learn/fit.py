@@ -89,7 +89,7 @@ def _race(
         kinds = (
             ["kmeans"] * plan.n_restarts if simple else ["moments", *["kmeans"] * plan.n_restarts]
         )
-    if len(kinds) == 1:
+    if len(kinds) == 1 or plan.max_iter == 0:
         return Climb(starter.start(kinds[0], n_states, problem.rules)), []
     best: Climb | None = None
     told = []
