@@ -4,6 +4,7 @@ import json
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,15 @@ def test_figures_are_written_into_the_rows_they_belong_to():
         [sys.executable, "-c", code, str(TOOLS), page], capture_output=True, text=True, check=True
     )
     assert ran.stdout == "| x | 1 |\n| a → b | 1 → 3 | 11 → 14 |\n| c | 7 | 5 |\n"
+
+
+def test_the_page_gives_the_rooms_in_the_order_of_the_contracts():
+    root = TOOLS.parent
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
+    page = (root / "docs" / "architecture.md").read_text()
+    wings = [one for one in contracts["contracts"] if one["name"].startswith("One way through")]
+    assert len(wings) == 4
+    for wing in wings:
+        rooms = " > ".join(layer.replace(" :", ",") for layer in wing["layers"])
+        name = wing["containers"][0].removeprefix("sigmastar.")
+        assert f"{name:14}{rooms}\n" in page

@@ -74,13 +74,13 @@ _EXPORTS = {
     "from_hmmlearn": "sigmastar.sensors.hmm.exchange",
     "to_hmmlearn": "sigmastar.sensors.hmm.exchange",
     "read_frames": "sigmastar.corpus.readers.frames",
-    "FrameTable": "sigmastar.corpus.readers.frames",
+    "FrameTable": "sigmastar.corpus.frames",
     "Transducer": "sigmastar.transducers.models.transducer",
     "ParametricTransducer": "sigmastar.transducers.models.parametric",
-    "SpectralTransducer": "sigmastar.transducers.estimators.conditional",
-    "EMTransducer": "sigmastar.transducers.estimators.conditional",
-    "JointHMMTransducer": "sigmastar.transducers.estimators.conditional",
-    "KHMMTransducer": "sigmastar.transducers.estimators.conditional",
+    "SpectralTransducer": "sigmastar.transducers.estimators.spectral",
+    "EMTransducer": "sigmastar.transducers.estimators.em",
+    "JointHMMTransducer": "sigmastar.transducers.estimators.baselines",
+    "KHMMTransducer": "sigmastar.transducers.estimators.baselines",
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
 }
@@ -128,12 +128,12 @@ if TYPE_CHECKING:
     from sigmastar.core import errors as errors
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
-    from sigmastar.corpus.readers.frames import FrameTable as FrameTable
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load
@@ -167,14 +167,10 @@ if TYPE_CHECKING:
     from sigmastar.tagging.learn.brill import learn_rules as learn_rules
     from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
-    from sigmastar.transducers.estimators.conditional import EMTransducer as EMTransducer
-    from sigmastar.transducers.estimators.conditional import (
-        JointHMMTransducer as JointHMMTransducer,
-    )
-    from sigmastar.transducers.estimators.conditional import KHMMTransducer as KHMMTransducer
-    from sigmastar.transducers.estimators.conditional import (
-        SpectralTransducer as SpectralTransducer,
-    )
+    from sigmastar.transducers.estimators.baselines import JointHMMTransducer as JointHMMTransducer
+    from sigmastar.transducers.estimators.baselines import KHMMTransducer as KHMMTransducer
+    from sigmastar.transducers.estimators.em import EMTransducer as EMTransducer
+    from sigmastar.transducers.estimators.spectral import SpectralTransducer as SpectralTransducer
     from sigmastar.transducers.estimators.transliterator import Transliterator as Transliterator
     from sigmastar.transducers.models.parametric import ParametricTransducer as ParametricTransducer
     from sigmastar.transducers.models.transducer import Transducer as Transducer

@@ -79,8 +79,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     for wing in _WINGS:
         if stored.kind in MODEL_KINDS:
             break
-        # An estimator that is its own model does not enter the registry by itself.
-        MODEL_KINDS.update((model.kind, model) for model in wing())
+        wing()
     if stored.kind not in MODEL_KINDS:
         raise FileFormatError(
             f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.corpus.readers.frames import FrameTable
+from sigmastar.corpus.frames import FrameTable
 
 HOSTILE = "<script>document.title='taken'</script>"
 

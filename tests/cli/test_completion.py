@@ -19,7 +19,7 @@ from sigmastar.sensors.features import centroids as continuous_features
 from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging.taggers import fst_tagger
 from sigmastar.tagging.text import stream as text
-from sigmastar.transducers.estimators import transliterator
+from sigmastar.transducers.transliteration import recipe
 
 
 def complete(shell, line, **more):
@@ -96,7 +96,7 @@ SAME = {
     "TAGGED_FORMATS": TAGGED,
     "TAG_INPUTS": text.INPUTS,
     "TAG_OUTPUTS": text.OUTPUTS,
-    "TRANSLITERATION_METHODS": transliterator._METHODS,
+    "TRANSLITERATION_METHODS": recipe.METHODS,
     "TRANSLITERATION_ROWS": transliteration.METHODS,
     "UNKNOWN": Unknown.__args__,
     "WALL_METHODS": [method.name for method in wall_following._methods()],

@@ -1,13 +1,19 @@
 """Frames: files that hold them in other ways, and data that are none."""
 
 import gzip
+import tracemalloc
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import sigmastar as ss
-from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.corpus.frames import as_frames, as_label_list
+from sigmastar.core.errors import InvalidData, InvalidParameter, SigmastarError
+from sigmastar.corpus.frames import Frames, as_frames, as_label_list
+from sigmastar.corpus.readers import frames_csv, source
 
 FRAMES = np.arange(12.0).reshape(6, 2)
 
@@ -103,3 +109,151 @@ def test_sequences_of_frames_that_are_none(frames, lengths, message):
 def test_labels_must_fit_the_frames(labels, message):
     with pytest.raises(InvalidData, match=message):
         as_label_list(labels, np.array([0, 2, 6]))
+
+
+def read_both_ways(path, monkeypatch, **options):
+    """Read in blocks of a few lines, with pyarrow and without; give results or messages."""
+    pytest.importorskip("pyarrow")
+    found = []
+    for module in (frames_csv.find_spec("pyarrow"), None):
+        with monkeypatch.context() as patch:
+            patch.setattr(source, "BLOCK", 24)
+            patch.setattr(frames_csv, "find_spec", lambda name, module=module: module)
+            try:
+                table = ss.read_frames(path, **options)
+                values = repr(table.values.tolist()), table.offsets.tolist()
+                found.append((*values, table.labels, table.columns))
+            except SigmastarError as error:
+                found.append((type(error), str(error)))
+    return found
+
+
+NUMBERS = ["1", "-0.0", " 2.5", "1e3", "1_0", "+4", ".5", "1e-320", "1e400", "12345678901234567890"]
+STRANGE = [
+    "nan",
+    "inf",
+    "",
+    "x",
+    "nan(1)",
+    "0x1p3",
+    "\u0661",
+    '"3"',
+    '"4\n"',
+    '"',
+    "a\rb",
+    "1e",
+    "#",
+]
+CELLS = st.sampled_from([*NUMBERS, *STRANGE])
+GOOD = st.sampled_from(["1", "2.5", "-3e-4", "0.1", " 7 "])
+WORDS = st.sampled_from(["up", " up", "down", "ü", "", '"a,b"', '"up"', "1"])
+
+
+@st.composite
+def csv_texts(draw):
+    lines = draw(st.sampled_from([[], ["a,b,label"], ["sequence,b,label"], ["a,b,c"]]))
+    for _ in range(draw(st.integers(0, 12))):
+        cell = CELLS if draw(st.integers(0, 9)) == 0 else GOOD
+        width = draw(st.sampled_from([2] * 20 + [1, 3]))
+        lines.append(",".join([*(draw(cell) for _ in range(width)), draw(WORDS)]))
+        lines += [""] * (draw(st.integers(0, 5)) == 0)
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    return end.join(lines) + draw(st.sampled_from(["", end]))
+
+
+@given(csv_texts(), st.sampled_from([None, "3", "1"]))
+@example("1,2,up\n" * 9 + "1,2\n", None)
+@example("1,2,up\n" * 9 + "1,x,up\n" * 4 + "1,2\n", None)
+@example("1,2,up\n" * 9 + "1,2,\udc80\n", None)
+@example("1,2,up\n" * 9 + '1,2,"up"\n', None)
+@example("1,2,up\n" * 9 + "1,nan(1),up\n", None)
+@example("1,2,up\n" * 9 + "1,NULL,up\n", None)
+@example("1,2,up\n" * 9 + f"1,2,{'x' * 140_000}\n", None)
+@example("1,2,up\n" * 9 + "1,2,NULL\n1,2,\n", None)
+@example("1,2,up\n" * 9 + "1,2,up\r1,2,down\n", None)
+@example("1,2,up\n" * 9 + "1,2,up\r\r\n\r\r\n1,2,up\n", None)
+@settings(max_examples=150, deadline=None)
+def test_text_is_read_alike_with_pyarrow_and_without(text, label):
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        path = Path(folder) / "f.csv"
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        fast, slow = read_both_ways(path, patch, label=label)
+    assert fast == slow
+
+
+def test_pyarrow_reads_all_blocks_but_the_first(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(source, "BLOCK", 40)
+    parsed, parse = [], frames_csv._Reading._parse
+    monkeypatch.setattr(
+        frames_csv._Reading,
+        "_parse",
+        lambda *given: parsed.append(parse(*given)) or parsed[-1],
+    )
+    (tmp_path / "f.csv").write_text("a,b,label\n" + "1.5,-2,up\n\n0.25,1e3,down\n" * 20)
+    table = ss.read_frames(tmp_path / "f.csv")
+    assert len(parsed) > 10
+    assert all(parsed)
+    np.testing.assert_array_equal(table.values, [[1.5, -2.0], [0.25, 1000.0]] * 20)
+    assert table.labels == ["up", "down"] * 20
+    assert table.lengths.tolist() == [1, *[2] * 19, 1]
+    assert table.columns == ("a", "b")
+
+
+@pytest.mark.parametrize("module", [None, "pyarrow"])
+def test_the_cells_of_a_file_are_not_held_as_text(tmp_path, monkeypatch, module):
+    if module is not None:
+        pytest.importorskip(module)
+    monkeypatch.setattr(source, "BLOCK", 1 << 16)
+    monkeypatch.setattr(frames_csv, "find_spec", lambda name: module)
+    values = np.random.default_rng(0).random((30_000, 4))
+    np.savetxt(tmp_path / "f.csv", values, delimiter=",")
+    ss.read_frames(tmp_path / "f.csv")  # imports
+    tracemalloc.start()
+    table = ss.read_frames(tmp_path / "f.csv")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(table.values) == len(values)
+    assert peak < 5 * values.nbytes  # as strings the cells alone take eight times that
+
+
+def test_frames_are_taken_cut_and_split_with_their_labels():
+    frames = Frames(FRAMES, [0, 2, 6], columns=("a", "b")).labelled([["x", "y"], ["y"] * 4])
+    back = frames.take([1, 0])
+    np.testing.assert_array_equal(back.values, FRAMES[[2, 3, 4, 5, 0, 1]])
+    assert back.label_list() == ["y", "y", "y", "y", "x", "y"]
+    assert back.columns == ("a", "b")
+    assert frames.cut(3, least=2).lengths.tolist() == [2, 3]
+    kept, held = frames.split(0.9, np.random.default_rng(0))
+    assert sorted([*kept.lengths, *held.lengths]) == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"values": FRAMES[0]}, "frames must be an array"),
+        ({"values": FRAMES * np.nan}, "frames must be finite"),
+        ({"offsets": [0, 5]}, "offsets must run from 0 to the number of frames, 6"),
+        ({"offsets": [0, 4, 2, 6]}, "offsets must not decrease"),
+        ({"codes": [0] * 6}, "codes and alphabet must be given together"),
+        ({"codes": [0] * 5, "alphabet": ss.Alphabet("a")}, "one label for each of the 6 frames"),
+        ({"codes": [1] * 6, "alphabet": ss.Alphabet("a")}, "codes must lie between 0 and 0"),
+        ({"columns": ("a",)}, "columns must name the 2 values"),
+    ],
+)
+def test_frames_that_do_not_fit_together_are_refused(change, message):
+    with pytest.raises(InvalidData, match=message):
+        Frames(**{"values": FRAMES, "offsets": [0, 6], **change})
+
+
+def test_tables_and_series_are_frames():
+    table = ss.FrameTable(FRAMES, np.array([0, 6]), [*"aabbab"])
+    assert isinstance(table, Frames)
+    assert table.frames is table.values
+    assert table.take([0]).labels == table.labels == [*"aabbab"]
+    series = ss.datasets.make_robot_stream(3, 5, random_state=0)
+    assert isinstance(series, Frames)
+    last = series.take([2])
+    assert (last.name, last.labels[0]) == ("robot", series.labels[2])
+    np.testing.assert_array_equal(last.inputs[0], series.inputs[2])
+    assert as_frames(series) is series

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from ngrams.oracles import BEGIN, END, kneser_ney
-from sigmastar.ngrams.kneser_ney import discounts
+from sigmastar.ngrams.discounts import discounts
 
 
 def text(n_sequences=30, seed=0, symbols="abc"):
@@ -46,6 +46,11 @@ def test_discounts_follow_chen_and_goodman():
 
 def test_discounts_of_counts_that_cannot_tell_are_the_usual_ones():
     np.testing.assert_array_equal(discounts(np.array([7, 7, 7])), [0, 0.5, 1, 1.5])
+
+
+def test_an_order_with_one_discount_below_zero_takes_the_usual_ones_throughout():
+    counts = np.repeat([1, 2, 3, 4], [10, 10, 1, 5])  # D(3+) = 3 - 4/3 · 5
+    np.testing.assert_array_equal(discounts(counts), [0, 0.5, 1, 1.5])
 
 
 @settings(max_examples=40, deadline=None)

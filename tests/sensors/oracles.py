@@ -1,4 +1,4 @@
-"""Continuous taggers by enumeration, and models whose moments are known exactly."""
+"""Taggers by enumeration, and models whose moments are known exactly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.sensors.moments import ContinuousMoments
+from sigmastar.sensors.moments import FrameMoments
 
 
 def random_tagger(seed, n_states=3, n_features=4, labels="ab", signed=False):
@@ -63,7 +63,8 @@ class FiniteWorld:
         f, b = self._forward(), self._backward()
         mean = self.shares @ self.inputs
         gram = (self.inputs * self.shares[:, None]).T @ self.inputs
-        return ContinuousMoments(mean, f @ b, gram, mean, 1, 1, 1)
+        sums = {"mean_sum": mean, "pair_sum": f @ b, "gram_sum": gram, "first_sum": mean}
+        return FrameMoments(**sums, n_frames=1, n_pairs=1, n_sequences=1)
 
     def triple(self, left, right):
         """Lᵀ H_l^σ R as expectations."""

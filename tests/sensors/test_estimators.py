@@ -13,12 +13,13 @@ from sklearn.preprocessing import StandardScaler
 import sigmastar as ss
 from sensors.oracles import finite_world, random_tagger, robot_walk
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
+from sigmastar.corpus.frames import Frames, as_frames
 from sigmastar.sensors.features.from_sklearn import to_stages
 from sigmastar.sensors.inference.passes import log_mass
-from sigmastar.sensors.kernels.gibbs import sweep_states
-from sigmastar.sensors.learn.em import em_steps
-from sigmastar.sensors.learn.em import random_tagger as random_start
-from sigmastar.sensors.moments import LabelledFrames, continuous_moments, project_triple
+from sigmastar.sensors.kernels.gibbs import Counts, Paths, sweep_states
+from sigmastar.sensors.learn.em import em_step
+from sigmastar.sensors.learn.em_starts import random_tagger as random_start
+from sigmastar.sensors.moments import frame_moments, project_triple
 
 X, Y = robot_walk(0)
 X_NEW, Y_NEW = robot_walk(1)
@@ -83,6 +84,24 @@ def test_a_saved_tagger_and_its_stream_label_as_the_estimator(estimator, tmp_pat
     assert again.labels == [list(piece) for piece in estimator.predict(X_NEW)]
 
 
+@pytest.mark.parametrize("features", [GaussianNB(), StandardScaler()])
+def test_features_that_no_file_can_hold_are_not_dropped_in_silence(features, tmp_path):
+    tagger = ss.SpectralSequenceTagger(2, features=features, random_state=0).fit(X, Y)
+    path = tmp_path / "tagger.sigma"
+    for saved in (tagger, tagger.model_):
+        with pytest.raises(InvalidParameter, match=rf"features must be .* got {features!r}"):
+            saved.save(path)
+        assert not path.exists()
+    tagger.model_.with_features(None).save(path)  # on purpose: it takes features
+    bare = ss.load(path)
+    found = ss.tag_frames(bare, [tagger.extractor_(x, np.array([0, len(x)])) for x in X_NEW])
+    assert found.labels == [list(piece) for piece in tagger.predict(X_NEW)]
+    with pytest.raises(InvalidData, match=r"the 3 features that this tagger takes.*got 2 values"):
+        ss.tag_frames(bare, X_NEW)
+    with pytest.raises(InvalidData, match="3 finite numbers, the features that this tagger takes"):
+        ss.TagStream(bare).push(X_NEW[0][0])
+
+
 def test_sequences_help():
     alone = ss.FramewiseTagger(features=GaussianNB()).fit(X, Y).score(X_NEW, Y_NEW)
     together = ESTIMATORS[1].fit(X, Y)
@@ -108,9 +127,9 @@ def test_unlabelled_sequences_bring_the_moments_closer_to_the_truth():
     whole = features.fit(np.concatenate(X))
     frames = [whole.transform(x) for x in X]
     cut = np.cumsum([0, *map(len, frames)])
-    truth = continuous_moments(np.concatenate(frames), cut).pair
-    part = continuous_moments(np.concatenate(frames[few]), cut[:5])
-    more = continuous_moments(np.concatenate(frames[4:]), cut[4:] - cut[4])
+    truth = frame_moments(Frames(np.concatenate(frames), cut)).pair
+    part = frame_moments(as_frames(frames[few]))
+    more = frame_moments(as_frames(frames[4:]))
     assert np.abs(part.pair - truth).max() > 1e-4
     np.testing.assert_allclose((part + more).pair, truth, atol=1e-12)
     tagger = ss.SpectralSequenceTagger(3, features=features, random_state=0)
@@ -127,7 +146,7 @@ def test_projected_triples_equal_the_whole_tensor():
     for t in (1, 2, 6, 7):
         whole[labels[t]] += np.einsum("i,l,j->lij", features[t - 1], features[t], features[t + 1])
     left, right = rng.random((3, 2)), rng.random((3, 2))
-    found = project_triple(LabelledFrames(features, offsets, labels, 2), left, right)
+    found = project_triple(Frames(features, offsets, labels, ss.Alphabet("ab")), left, right)
     np.testing.assert_allclose(found, np.einsum("slij,ia,jb->slab", whole / 4, left, right))
 
 
@@ -144,7 +163,7 @@ def test_moments_of_samples_approach_the_model():
         state = state / state.sum()
         inputs.append(x)
         labels.append(s)
-    found = continuous_moments(world.inputs[inputs], np.array([0, len(inputs)]))
+    found = frame_moments(as_frames([world.inputs[inputs]]))
     np.testing.assert_allclose(found.pair, world.moments().pair, atol=0.004)
 
 
@@ -152,9 +171,12 @@ def test_no_em_step_lowers_the_likelihood():
     truth = random_tagger(0, n_states=3, labels="abc")
     rng = np.random.default_rng(0)
     features = rng.dirichlet(np.full(4, 0.4), 300)
-    frames = LabelledFrames(features, np.arange(0, 301, 20), rng.integers(0, 3, 300), 3)
-    steps = em_steps(frames, random_start(frames, truth.labels, 3, rng))
-    gains = np.diff([next(steps).log_likelihood for _ in range(40)])
+    frames = Frames(features, np.arange(0, 301, 20), rng.integers(0, 3, 300), truth.labels)
+    step, model, likelihoods = em_step(frames), random_start(frames, 3, rng), []
+    for _ in range(40):
+        likelihood, model = step(model)
+        likelihoods.append(likelihood)
+    gains = np.diff(likelihoods)
     assert (gains >= -1e-12).all()
     assert gains[0] > 1e-4
 
@@ -164,10 +186,9 @@ def test_em_reports_the_likelihood_of_the_labels():
     frames = np.concatenate([tagger.extractor_(x, np.array([0, len(x)])) for x in X])
     codes = np.concatenate([tagger.labels_.encode(y) for y in Y]).astype(np.int64)
     offsets = np.cumsum([0, *map(len, X)])
-    packed = LabelledFrames(frames, offsets, codes, 3)
-    step = next(em_steps(packed, tagger.model_))
+    likelihood, _ = em_step(Frames(frames, offsets, codes, tagger.labels_))(tagger.model_)
     expected = log_mass(tagger.model_, frames, offsets, codes).sum() / len(codes)
-    assert step.log_likelihood == pytest.approx(expected)
+    assert likelihood == pytest.approx(expected)
 
 
 def collapsed_weight(states, symbols, n_symbols, prior):
@@ -183,15 +204,16 @@ def collapsed_weight(states, symbols, n_symbols, prior):
 
 def test_gibbs_sweeps_draw_from_the_posterior():
     symbols, prior = np.array([0, 0, 1, 0]), 0.3
-    paths = list(product([0, 1], repeat=5))
-    exact = np.array([collapsed_weight(path, symbols, 2, prior) for path in paths])
+    every = list(product([0, 1], repeat=5))
+    exact = np.array([collapsed_weight(path, symbols, 2, prior) for path in every])
     states, rng = np.zeros(5, np.int64), np.random.default_rng(0)
     counts, starts = np.zeros((2, 2, 2), np.int64), np.array([1, 0])
     np.add.at(counts, (0, symbols, 0), 1)
-    totals, seen = counts.sum(axis=(1, 2)), np.zeros(len(paths))
+    seen = np.zeros(len(every))
+    tables = Counts(moves=counts, totals=counts.sum(axis=(1, 2)), starts=starts)
+    paths = Paths(symbols=symbols, offsets=np.array([0, 4]), states=states)
     for _ in range(20000):
-        offsets = np.array([0, 4])
-        sweep_states(symbols, offsets, states, counts, totals, starts, prior, rng.random(5))
+        sweep_states(paths, tables, prior, rng.random(5))
         seen[int("".join(map(str, states)), 2)] += 1
     np.testing.assert_allclose(seen / seen.sum(), exact / exact.sum(), atol=0.012)
 

@@ -24,14 +24,14 @@ from sigmastar.sensors.inference.passes import (
     to_probabilities,
 )
 from sigmastar.sensors.inference.search import best_labels
-from sigmastar.sensors.learn.spectral import learn_continuous_tagger
+from sigmastar.sensors.learn.spectral import learn_tagger
 
 OFFSETS = np.array([0, 5, 9], dtype=np.int64)
 
 
 def learned(world, **options):
     labels = world.model.labels
-    return learn_continuous_tagger(
+    return learn_tagger(
         world.moments(), world.triple, labels, n_states=3, ridge=0.0, **options
     ).model
 
@@ -67,7 +67,7 @@ def test_indicator_features_make_a_weighted_transducer():
 
 def test_lower_rank_is_the_leading_block():
     world = finite_world(0)
-    low = learn_continuous_tagger(
+    low = learn_tagger(
         world.moments(), world.triple, world.model.labels, n_states=2, ridge=0.0
     ).model
     np.testing.assert_allclose(low.operators, learned(world).truncated(2).operators, atol=1e-10)
@@ -76,7 +76,7 @@ def test_lower_rank_is_the_leading_block():
 def test_more_states_than_the_rank_is_an_error():
     world = finite_world(0)
     with pytest.raises(InvalidParameter, match="between 1 and 3"):
-        learn_continuous_tagger(world.moments(), world.triple, world.model.labels, n_states=4)
+        learn_tagger(world.moments(), world.triple, world.model.labels, n_states=4)
 
 
 @pytest.mark.parametrize("signed", [False, True])

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.corpus.readers.frames import FrameTable
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.drawing.canvas import ACCENT, NEGATIVE
 from sigmastar.drawing.charts import bars, lines, stems, strips
 from sigmastar.drawing.heatmap import heatmap

@@ -14,7 +14,7 @@ import safetensors.numpy
 
 import sigmastar as ss
 from sigmastar.core.model_files import Stored, write_stored
-from sigmastar.corpus.readers.frames import FrameTable
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.show.report.build import build_report
 from sigmastar.show.report.taggers import _transducer_cards
 

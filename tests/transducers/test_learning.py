@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
+from sigmastar.transducers import inference as ask
 from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
 from sigmastar.transducers.learn.joint_schur import joint_schur
 from sigmastar.transducers.learn.recover import recover_parameters
@@ -212,7 +213,7 @@ def test_auto_finds_the_number_of_states():
     ).to_transducer()
     rng = np.random.default_rng(1)
     inputs = ss.Corpus.from_sequences(rng.integers(2, size=(6000, 3)).tolist())
-    outputs = ss.inference.transducer.sample_outputs(truth, inputs, random_state=2)
+    outputs = ask.sample_outputs(truth, inputs, random_state=2)
     found = ss.SpectralTransducer("auto", max_states=3).fit(inputs, [o.tolist() for o in outputs])
     assert found.n_states_ == 2
     assert set(found.info_["held_out"]) >= {1, 2}

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.transducers.kernels.rerank import chain_units, train_candidates
+from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.kernels.rerank import Ascending, chain_units, train_candidates
 from sigmastar.transducers.moments.lattices import allowed_sizes, find_units
 from sigmastar.transducers.transliteration.candidates import Candidates
 from sigmastar.transducers.transliteration.reranker import (
+    FoldCandidates,
     feature_scores,
     train_features,
     unit_marks,
@@ -47,12 +49,12 @@ RIGHT = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
 
 def one_pass(found, base, rate, state):
     return train_candidates(
-        (found.source.symbols, found.source.offsets, found.path, found.offsets),
+        found.arrays(),
         found.groups,
         unit_marks(UNITS),
         RIGHT,
         base,
-        state,
+        Ascending(*state),
         np.arange(3),
         rate,
     )
@@ -75,7 +77,7 @@ def test_every_pass_makes_the_right_candidates_likelier():
 def test_features_see_the_neighbours_of_a_letter():
     found = candidates()
     weights = train_features(
-        [(found, UNITS, np.zeros(5), RIGHT)],
+        [FoldCandidates(found, UNITS, np.zeros(5), RIGHT)],
         n_weights=1 << 12,
         n_epochs=4,
         rate=0.1,
@@ -96,5 +98,5 @@ def test_a_chain_multiplies_shares_and_starts_anew_below_the_floor():
     operators = np.array([0.5, 0.25, 1e-9]).reshape(3, 1, 1)
     scores = np.empty(2)
     units, offsets = np.array([0, 1, 0], np.int32), np.array([0, 2, 3])
-    chain_units(units, offsets, operators, np.ones(1), np.ones(1), 1e-3, scores)
+    chain_units(units, offsets, Machine(np.ones(1), operators, np.ones(1)), 1e-3, scores)
     np.testing.assert_allclose(np.exp(scores), [0.5 * 0.25 * 1e-3, 0.5 * 1e-3])

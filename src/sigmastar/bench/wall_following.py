@@ -61,7 +61,7 @@ def splits(n_seeds: int, data_home: Any = None) -> list[Split]:
 
     result = []
     for seed in range(n_seeds):
-        order = np.random.default_rng(seed).permutation(len(series.inputs))
+        order = np.random.default_rng(seed).permutation(len(series))
         result.append(Split(seed, part(order[:100]), part(order[100:125]), part(order[125:])))
     return result
 

@@ -30,7 +30,7 @@ from sigmastar.cli.output import (
 from sigmastar.cli.sensors_states import learn, states
 
 if TYPE_CHECKING:
-    from sigmastar.corpus.readers.frames import FrameTable
+    from sigmastar.corpus.frames import FrameTable
     from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["app"]
@@ -135,18 +135,14 @@ def train(
     """
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
-    from sigmastar.corpus.frames import split_rows
 
     table = _read(frames, label, sequence, length)
     if table.labels is None:
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
     tagger = _tagger(features, centroids, metric, window, states, seed, table)
-    more = None
-    if unlabelled is not None:
-        other = _read(unlabelled, None, sequence, length)
-        more = split_rows(other.frames, other.offsets)
+    more = None if unlabelled is None else _read(unlabelled, None, sequence, length)
     with stage("Training"):
-        tagger.fit(table.frames, table.labels, lengths=table.lengths, unlabelled=more)
+        tagger.fit(table, table.labels, unlabelled=more)
     tagger.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
@@ -184,7 +180,7 @@ def tag(
     tagger = _load(model)
     table = _read(frames, label, sequence, None)
     with stage(f"Tagging {len(table.frames):,} frames"):
-        tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
+        tagged = tag_frames(tagger, table, decoding=decoding)
     if json:
         emit_json({"labels": tagged.labels, "confidence": tagged.confidence}, output)
         return
@@ -223,7 +219,7 @@ def evaluate(
     if table.labels is None:
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
     with stage(f"Tagging {len(table.frames):,} frames"):
-        tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
+        tagged = tag_frames(tagger, table, decoding=decoding)
     found = confusion(table.labels, chain.from_iterable(tagged.labels))
     counted = zip(found.labels, found.counts.diagonal(), found.counts.sum(axis=1), strict=True)
     each = {name: [int(right), int(total)] for name, right, total in sorted(counted) if total}

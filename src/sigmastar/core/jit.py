@@ -59,7 +59,12 @@ def kernel(function: F) -> F:
 
 
 def parallel_kernel(function: F) -> F:
-    """Compile a kernel whose ``numba.prange`` loops run on several threads."""
+    """Compile a kernel whose ``numba.prange`` loops run on several threads.
+
+    Such a kernel must not write through the fields of a record itself: the analysis for parallel
+    loops does not see that the field is an array of somebody else's, and drops the assignment.
+    Leave the body of the loop to a sequential kernel, which also is the quicker to compile.
+    """
     return _compiled(function, parallel=True)
 
 

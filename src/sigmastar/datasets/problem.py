@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, TypeVar
+
+import numpy as np
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.frames import Frames, offsets_of
 from sigmastar.corpus.pairs import PairCorpus
 
 __all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
@@ -114,8 +120,8 @@ class TaggedDocuments:
         return self.sentences.take(rows)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SensorSeries:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class SensorSeries(Frames):
     """Sequences of real vectors with one label for each.
 
     Parameters
@@ -128,15 +134,36 @@ class SensorSeries:
         For titles and messages.
     """
 
-    inputs: tuple[FloatArray, ...]
-    labels: Corpus
-    name: str
+    name: str = ""
+
+    def __init__(self, inputs: Sequence[FloatArray], labels: Corpus, name: str) -> None:
+        sizes = [len(readings) for readings in inputs]
+        if sizes != labels.lengths.tolist():
+            raise InvalidData(
+                "labels must be as long as the readings, sequence by sequence; they are not."
+            )
+        super().__init__(
+            values=np.concatenate(inputs),
+            offsets=offsets_of(sizes),
+            codes=labels.symbols.astype(np.int64),
+            alphabet=labels.alphabet,
+        )
+        self.values.setflags(write=False)
+        object.__setattr__(self, "name", name)
+
+    @cached_property
+    def inputs(self) -> tuple[FloatArray, ...]:
+        """The readings of each sequence."""
+        return tuple(self.sequences())
+
+    @cached_property
+    def labels(self) -> Corpus:
+        """The labels of each sequence."""
+        codes, alphabet = self.known_labels
+        return Corpus(codes, self.offsets, alphabet)
 
     def __repr__(self) -> str:
         return (
             f"SensorSeries({self.name!r}: {len(self):,} sequences, "
-            f"{self.labels.n_symbols:,} labelled readings)"
+            f"{len(self.values):,} labelled readings)"
         )
-
-    def __len__(self) -> int:
-        return len(self.inputs)

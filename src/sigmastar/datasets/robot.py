@@ -102,9 +102,7 @@ def make_robot_stream(
         readings, moves = _walk(_draw_room(rng), length + _WARM_UP, n_sonars, rng)
         heard = readings[_WARM_UP:] + rng.normal(0.0, noise, (length, n_sonars))
         heard[rng.random(heard.shape) < dropout] = _REACH
-        heard = np.clip(heard, 0.0, _REACH)
-        heard.setflags(write=False)
-        inputs.append(heard)
+        inputs.append(np.clip(heard, 0.0, _REACH))
         labels.append(moves[_WARM_UP:])
     return SensorSeries(tuple(inputs), Corpus.from_sequences(labels), name="robot")
 

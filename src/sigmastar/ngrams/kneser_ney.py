@@ -7,8 +7,7 @@ keep their raw counts. With c(hσ) the count, D(1), D(2), D(3+) the discounts of
 
     P_k(σ | h) = (c(hσ) - D(c(hσ))) / c(h·)  +  (Σ_σ D(c(hσ))) / c(h·) · P_{k-1}(σ | h⁻),
 
-and the uniform distribution below k = 1. Discounts come from n_i, how many k-grams have count i:
-Y = n_1 / (n_1 + 2 n_2) and D(i) = i - (i+1) Y n_{i+1} / n_i.
+and the uniform distribution below k = 1.
 
 Source: Chen, Goodman, "An empirical study of smoothing techniques for language modeling" (1999).
 """
@@ -23,13 +22,13 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.counts import CodeArray, count_ngrams
+from sigmastar.ngrams.discounts import discounts
 from sigmastar.ngrams.kernels.windows import run_lengths
 from sigmastar.ngrams.model import NgramModel, field_bits, pad
 
-__all__ = ["discounts", "learn_kneser_ney"]
+__all__ = ["learn_kneser_ney"]
 
 _NO_WEIGHTS = np.empty(0, np.int64)
-_USUAL_DISCOUNTS = np.array([0.0, 0.5, 1.0, 1.5])  # where counts of counts cannot tell
 
 
 def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learned[NgramModel]:
@@ -88,20 +87,6 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
         "n_grams": [len(part[3]) for part in parts],
     }
     return Learned(model, info)
-
-
-def discounts(counts: IndexArray) -> FloatArray:
-    """Return the discounts D(0) = 0, D(1), D(2) and D(3+) of one order.
-
-    Where the counts of counts cannot tell (small data), one half of each count up to three.
-    """
-    n = np.bincount(np.minimum(counts, 5), minlength=6).astype(np.float64)
-    if (n[1:5] == 0).any():
-        return _USUAL_DISCOUNTS.copy()
-    y = n[1] / (n[1] + 2 * n[2])
-    found = np.array([0.0, *(i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3))])
-    # D(i) > i would make a share negative, D(i) <= 0 leave nothing to unseen symbols.
-    return found if (found[1:] > 0).all() else _USUAL_DISCOUNTS.copy()
 
 
 def _of_length(

@@ -21,6 +21,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.framing import frame
 from sigmastar.ngrams.kernels.kneser_ney import Contexts, continue_row, text_likelihoods
 
 __all__ = ["NgramModel"]
@@ -221,16 +222,8 @@ def pad(corpus: Corpus, end: bool, ends: bool | None = None) -> Corpus:
 
     ``ends`` tells whether there is an end mark at all, if that differs from ``end``.
     """
-    ends = end if ends is None else ends
     n = len(corpus.alphabet)
-    extra = 1 + end
-    offsets = corpus.offsets + extra * np.arange(len(corpus) + 1)
-    symbols = np.empty(int(offsets[-1]), dtype=np.int32)
-    inside = np.ones(len(symbols), dtype=bool)
-    inside[offsets[:-1]] = False
-    symbols[offsets[:-1]] = n + ends
-    if end:
-        inside[offsets[1:] - 1] = False
-        symbols[offsets[1:] - 1] = n
-    symbols[inside] = corpus.symbols
-    return Corpus(symbols, offsets, Alphabet(range(n + ends + 1)))
+    begin = n + (end if ends is None else ends)
+    after = (n,) if end else ()
+    symbols, offsets = frame(corpus.symbols, corpus.offsets, before=(begin,), after=after)
+    return Corpus(symbols, offsets, Alphabet(range(begin + 1)))

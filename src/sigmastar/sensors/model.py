@@ -1,4 +1,4 @@
-"""Sequence taggers over continuous inputs: f(x, y) = initialᵀ Π_t A(x_t, y_t) final.
+"""Sequence taggers over measurements: f(x, y) = initialᵀ Π_t A(x_t, y_t) final.
 
 The operator of a frame is a combination of elementary ones, weighted by features of the input,
 A(x, σ) = Σ_l φ_l(x) O_l^σ (Recasens and Quattoni, ECML 2013, eqs. 4 to 6). With features that
@@ -16,13 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.arrays import frozen_array
-from sigmastar.core.errors import InvalidModel, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
+from sigmastar.corpus.frames import Frames
 from sigmastar.sensors.features.feature_map import FeatureMap
+from sigmastar.sensors.kernels.passes import Ends
 
 __all__ = ["ContinuousTagger"]
 
@@ -47,6 +49,10 @@ class ContinuousTagger(StoredModel):
         The mean feature vector; the frame of nobody's reading.
     features : FeatureMap, optional
         How raw frames become features. Without one the tagger takes features as they are.
+    left_out : str
+        What turned frames into features when the tagger was learned, if that cannot be kept as
+        plain arrays. Such a tagger is not saved until :meth:`with_features` says how to go on: its
+        file would not tell that raw frames are not what it takes.
     """
 
     initial: FloatArray
@@ -55,6 +61,7 @@ class ContinuousTagger(StoredModel):
     labels: Alphabet
     typical: FloatArray
     features: FeatureMap | None = None
+    left_out: str = ""
 
     kind: ClassVar[str] = "ContinuousTagger"
 
@@ -101,6 +108,11 @@ class ContinuousTagger(StoredModel):
         return self.n_features if self.features is None else self.features.n_inputs
 
     @property
+    def ends(self) -> Ends:
+        """The initial and final weights, as kernels take them."""
+        return Ends(initial=self.initial, final=self.final)
+
+    @property
     def is_nonnegative(self) -> bool:
         """Whether no weight is negative, so that every score is one of a distribution."""
         return all((getattr(self, name) >= 0).all() for name in ("initial", "operators", "final"))
@@ -137,8 +149,20 @@ class ContinuousTagger(StoredModel):
         return replace(self, operators=operators)
 
     def with_features(self, features: FeatureMap | None) -> ContinuousTagger:
-        """Return the same tagger with another way from frames to features."""
-        return replace(self, features=features)
+        """Return the same tagger with another way from frames to features; None: it takes these."""
+        return replace(self, features=features, left_out="")
+
+    def extract(self, frames: Frames) -> FloatArray:
+        """Give the features of frames, which are features already if there is no feature map."""
+        if self.features is not None:
+            return self.features(frames.values, frames.offsets)
+        if frames.n_inputs != self.n_features:
+            raise InvalidData(
+                f"frames must be the {self.n_features} features that this tagger takes, for it has "
+                f"no feature map; got {frames.n_inputs} values each. Compute the features first, "
+                "or use the estimator that learned it."
+            )
+        return frames.values
 
     def emissions(self) -> FloatArray:
         """Give O_l^σ final as an array (n_features, n_labels, n_states)."""
@@ -177,6 +201,13 @@ class ContinuousTagger(StoredModel):
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
+        if self.left_out:
+            raise InvalidParameter(
+                "features must be CentroidFeatures, StandardScaler, LogisticRegression, trees, "
+                "forests, GradientBoostingClassifier or a pipeline of these to be saved with the "
+                f"tagger; got {self.left_out}. Learn with one of them, or save "
+                "model_.with_features(None), which takes features instead of frames."
+            )
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         meta: dict[str, Any] = {"labels": alphabet_to_json(self.labels)}
         if self.features is not None:
@@ -189,11 +220,12 @@ class ContinuousTagger(StoredModel):
     def from_stored(cls, stored: Stored) -> ContinuousTagger:
         """Rebuild from named arrays and metadata."""
         described = stored.meta.get("features")
+        features = None if described is None else FeatureMap.from_parts(stored.arrays, described)
         return cls(
-            stored.array("initial"),
-            stored.array("operators"),
-            stored.array("final"),
-            alphabet_from_json(stored.meta.get("labels")),
-            stored.array("typical"),
-            None if described is None else FeatureMap.from_parts(stored.arrays, described),
+            initial=stored.array("initial"),
+            operators=stored.array("operators"),
+            final=stored.array("final"),
+            typical=stored.array("typical"),
+            labels=alphabet_from_json(stored.meta.get("labels")),
+            features=features,
         )

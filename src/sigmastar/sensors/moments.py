@@ -1,4 +1,4 @@
-"""Moments of feature sequences: what the spectral learner of continuous taggers consumes.
+"""Moments of feature sequences: what the spectral learner consumes.
 
 For features φ_t of frame t and its label y_t, averaged over the positions of all sequences
 (Recasens and Quattoni 2013, eqs. 11 to 14; the factor P(a') there is what averaging does):
@@ -18,30 +18,21 @@ method assumes. ``first`` is the mean over first frames only, for sequences with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.corpus.frames import Frames
 
-__all__ = ["ContinuousMoments", "LabelledFrames", "continuous_moments", "project_triple"]
+__all__ = ["FrameMoments", "frame_moments", "project_triple"]
 
 _BLOCK = 1 << 21  # numbers in the largest temporary of a projection
 
 
 @dataclass(frozen=True)
-class LabelledFrames:
-    """Feature vectors of sequences, end to end, with the code of each frame's label."""
-
-    features: FloatArray
-    offsets: IndexArray
-    labels: IndexArray
-    n_labels: int
-
-
-@dataclass(frozen=True)
-class ContinuousMoments:
+class FrameMoments:
     """Sums over positions and how many there were: two of them add up exactly."""
 
     mean_sum: FloatArray
@@ -72,17 +63,10 @@ class ContinuousMoments:
         """Mean features of first frames."""
         return self.first_sum / self.n_sequences
 
-    def __add__(self, other: ContinuousMoments) -> ContinuousMoments:
+    def __add__(self, other: FrameMoments) -> FrameMoments:
         """Pool the moments of two sets of sequences."""
-        return ContinuousMoments(
-            self.mean_sum + other.mean_sum,
-            self.pair_sum + other.pair_sum,
-            self.gram_sum + other.gram_sum,
-            self.first_sum + other.first_sum,
-            self.n_frames + other.n_frames,
-            self.n_pairs + other.n_pairs,
-            self.n_sequences + other.n_sequences,
-        )
+        names = (field.name for field in fields(self))
+        return FrameMoments(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 def starts_of_pairs(offsets: IndexArray) -> IndexArray:
@@ -93,16 +77,9 @@ def starts_of_pairs(offsets: IndexArray) -> IndexArray:
     return np.flatnonzero(inside)
 
 
-def continuous_moments(features: FloatArray, offsets: IndexArray) -> ContinuousMoments:
-    """Sum the moments that need no labels.
-
-    Parameters
-    ----------
-    features : array (n_frames, n_features)
-        All sequences, end to end.
-    offsets : array (n_sequences + 1,)
-        Sequence i is rows offsets[i] to offsets[i + 1].
-    """
+def frame_moments(frames: Frames) -> FrameMoments:
+    """Sum the moments that need no labels."""
+    features, offsets = frames.values, frames.offsets
     starts = starts_of_pairs(offsets)
     if len(starts) == 0:
         raise InvalidData(
@@ -110,24 +87,25 @@ def continuous_moments(features: FloatArray, offsets: IndexArray) -> ContinuousM
             "Join the sequences, or give longer ones."
         )
     filled = offsets[:-1][np.diff(offsets) > 0]
-    return ContinuousMoments(
-        features.sum(axis=0),
-        features[starts].T @ features[starts + 1],
-        features.T @ features,
-        features[filled].sum(axis=0),
-        len(features),
-        len(starts),
-        len(filled),
+    return FrameMoments(
+        mean_sum=features.sum(axis=0),
+        pair_sum=features[starts].T @ features[starts + 1],
+        gram_sum=features.T @ features,
+        first_sum=features[filled].sum(axis=0),
+        n_frames=len(features),
+        n_pairs=len(starts),
+        n_sequences=len(filled),
     )
 
 
-def project_triple(frames: LabelledFrames, left: FloatArray, right: FloatArray) -> FloatArray:
+def project_triple(frames: Frames, left: FloatArray, right: FloatArray) -> FloatArray:
     """Give Lᵀ H_l^σ R for every label σ and feature l, without forming H.
 
     Returns
     -------
     array (n_labels, n_features, left.shape[1], right.shape[1])
     """
+    features, (codes, _) = frames.values, frames.known_labels
     starts = starts_of_pairs(frames.offsets)
     starts = starts[np.isin(starts + 1, starts)]  # frames with two successors
     if len(starts) == 0:
@@ -136,14 +114,14 @@ def project_triple(frames: LabelledFrames, left: FloatArray, right: FloatArray) 
             "Give longer sequences."
         )
     rows, columns = left.shape[1], right.shape[1]
-    n_features = frames.features.shape[1]
-    past, future = frames.features @ left, frames.features @ right
+    n_features = features.shape[1]
+    past, future = features @ left, features @ right
     sums = np.zeros((frames.n_labels, n_features, rows * columns))
     step = max(1, _BLOCK // (rows * columns))
     for label in range(frames.n_labels):
-        chosen = starts[frames.labels[starts + 1] == label]
+        chosen = starts[codes[starts + 1] == label]
         for begin in range(0, len(chosen), step):
             at = chosen[begin : begin + step]
             products = past[at][:, :, None] * future[at + 2][:, None, :]
-            sums[label] += frames.features[at + 1].T @ products.reshape(len(at), -1)
+            sums[label] += features[at + 1].T @ products.reshape(len(at), -1)
     return (sums / len(starts)).reshape(frames.n_labels, n_features, rows, columns)

@@ -15,8 +15,13 @@ from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.operators import chain_scores, signed_scores
-from sigmastar.transducers.kernels.vector_beam import vector_beam
+from sigmastar.transducers.kernels.operators import (
+    AlignedPairs,
+    Machine,
+    chain_scores,
+    signed_scores,
+)
+from sigmastar.transducers.kernels.vector_beam import Choices, vector_beam
 from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = [
@@ -58,15 +63,8 @@ def log_proba(
             else result
         )
     steps = np.zeros(pairs.source.n_symbols)
-    chain_scores(
-        (pairs.source.symbols, pairs.target.symbols, pairs.source.offsets),
-        model.table,
-        model.operators,
-        model.initial,
-        model.final,
-        floor,
-        steps,
-    )
+    both = AlignedPairs(pairs.source.symbols, pairs.target.symbols, pairs.source.offsets)
+    chain_scores(both, model.table, model.machine, floor, steps)
     sums = np.concatenate([[0.0], np.cumsum(steps)])
     totals: FloatArray = sums[pairs.source.offsets[1:]] - sums[pairs.source.offsets[:-1]]
     return totals
@@ -83,18 +81,11 @@ def _signed(model: Transducer, pairs: PairCorpus) -> tuple[FloatArray, FloatArra
     places = model.table[pairs.source.symbols, pairs.target.symbols]
     offsets = pairs.source.offsets
     signs, logs = np.zeros(len(pairs)), np.zeros(len(pairs))
-    signed_scores(places, offsets, model.operators, model.initial, model.final, signs, logs)
+    signed_scores(places, offsets, model.machine, signs, logs)
     if model.joint:
         below, log_below = np.zeros(len(pairs)), np.zeros(len(pairs))
-        signed_scores(
-            pairs.source.symbols,
-            offsets,
-            model.input_sums,
-            model.initial,
-            model.final,
-            below,
-            log_below,
-        )
+        summed = Machine(model.initial, model.input_sums, model.final)
+        signed_scores(pairs.source.symbols, offsets, summed, below, log_below)
         signs = signs * below
         logs = np.where(below != 0, logs - np.where(below != 0, log_below, 0.0), -np.inf)
     return signs, logs
@@ -194,22 +185,19 @@ def beam_outputs(
     if spelled is None:
         spelled = np.arange(model.n_outputs, dtype=np.int32)[:, None]
     inputs, outputs = np.nonzero(model.table >= 0)
-    starts = np.searchsorted(inputs, np.arange(model.n_inputs + 1)).astype(np.int64)
-    places = np.ascontiguousarray(model.table[inputs, outputs])
-    choices = (starts, outputs.astype(np.int32), places, np.ascontiguousarray(spelled))
+    choices = Choices(
+        starts=np.searchsorted(inputs, np.arange(model.n_inputs + 1)).astype(np.int64),
+        outputs=outputs.astype(np.int32),
+        places=np.ascontiguousarray(model.table[inputs, outputs]),
+        spelled=np.ascontiguousarray(spelled),
+        operators=model.operators,
+        ends=np.ascontiguousarray(model.operators @ model.final),
+    )
     longest = int(source.lengths.max(initial=0))
     scores = np.full((len(source), n_best), -np.inf)
     paths = np.full((len(source), n_best, longest), -1, dtype=np.int32)
-    ends = np.ascontiguousarray(model.operators @ model.final)
-    vector_beam(
-        source.symbols,
-        source.offsets,
-        choices,
-        (model.operators, ends, model.initial),
-        max(beam, n_best),
-        scores,
-        paths,
-    )
+    width = max(beam, n_best)
+    vector_beam(source.symbols, source.offsets, choices, model.initial, width, scores, paths)
     return scores, paths
 
 

@@ -49,6 +49,17 @@ class StateCounts(NamedTuple):
         )
 
 
+class Place(NamedTuple):
+    """What surrounds a state: reached from p by x unless first, left by y to q unless last."""
+
+    first: bool
+    last: bool
+    p: int
+    x: int
+    y: int
+    q: int
+
+
 @kernel
 def draw_states(
     symbols: SymbolArray,
@@ -132,7 +143,7 @@ def sweep(
     n = len(totals)
     weights = np.empty(n)
     outcomes = a * (len(uses) + 1)
-    places = b * n
+    targets = b * n
     x = p = y = q = 0
     for i in range(len(offsets) - 1):
         base = offsets[i]
@@ -146,8 +157,8 @@ def sweep(
             if t < length:
                 y = symbols[base + t]
                 q = states[here + 1]
-            arrive(counts, t == 0, p, x, old, -1.0)
-            leave(counts, t == length, old, y, q, -1.0)
+            place = Place(t == 0, t == length, p, x, y, q)
+            move(counts, place, old, -1.0)
             if t == length:
                 for j in range(n):
                     weights[j] = (ends[j] + a) / (totals[j] + outcomes)
@@ -160,7 +171,7 @@ def sweep(
                     weights[j] = (
                         (arriving[j] + b)
                         * (used[j] + a)
-                        / ((used[j] + places) * (totals[j] + outcomes))
+                        / ((used[j] + targets) * (totals[j] + outcomes))
                     )
                 if t > 0:
                     same = 1.0 if x == y else 0.0
@@ -168,7 +179,7 @@ def sweep(
                     weights[p] = (
                         (arriving[p] + b + again)
                         * (used[p] + a + same)
-                        / ((used[p] + same + places) * (totals[p] + 1.0 + outcomes))
+                        / ((used[p] + same + targets) * (totals[p] + 1.0 + outcomes))
                     )
             leaving = starts if t == 0 else arcs[p, x]
             running = 0.0
@@ -177,29 +188,25 @@ def sweep(
                 weights[j] = running
             new = pick(weights, rng.random() * running)
             states[here] = new
-            arrive(counts, t == 0, p, x, new, 1.0)
-            leave(counts, t == length, new, y, q, 1.0)
+            move(counts, place, new, 1.0)
 
 
 @kernel
-def arrive(counts: StateCounts, first: bool, p: int, x: int, state: int, by: float) -> None:
-    """Add or take away the arc into a state from p by x, or its being the first."""
-    if first:
-        counts.starts[state] += by
+def move(counts: StateCounts, place: Place, state: int, by: float) -> None:
+    """Add or take away what a state contributes at a place."""
+    starts, arcs, back, uses, ends, totals = counts
+    p, x, y, q = place.p, place.x, place.y, place.q
+    if place.first:
+        starts[state] += by
     else:
-        counts.arcs[p, x, state] += by
-        counts.back[x, state, p] += by
-        counts.uses[x, p] += by
-        counts.totals[p] += by
-
-
-@kernel
-def leave(counts: StateCounts, last: bool, state: int, y: int, q: int, by: float) -> None:
-    """Add or take away the arc out of a state by y to q, or its being the last."""
-    if last:
-        counts.ends[state] += by
+        arcs[p, x, state] += by
+        back[x, state, p] += by
+        uses[x, p] += by
+        totals[p] += by
+    if place.last:
+        ends[state] += by
     else:
-        counts.arcs[state, y, q] += by
-        counts.back[y, q, state] += by
-        counts.uses[y, state] += by
-    counts.totals[state] += by
+        arcs[state, y, q] += by
+        back[y, q, state] += by
+        uses[y, state] += by
+    totals[state] += by

@@ -17,8 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sigmastar.bench.demo.common import Savable, timed
 from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
-from sigmastar.corpus.frames import as_frames
-from sigmastar.corpus.readers.frames import FrameTable
+from sigmastar.corpus.frames import FrameTable, as_frames
 from sigmastar.datasets import SensorSeries, make_robot_stream
 from sigmastar.sensors.estimators.baselines import FramewiseTagger
 from sigmastar.sensors.estimators.em import EMSequenceTagger
@@ -67,8 +66,7 @@ class SensorsDemo:
     @property
     def table(self) -> FrameTable:
         """The test walks end to end, with their labels."""
-        frames, offsets = as_frames(self.walks)
-        return FrameTable(frames, offsets, [label for walk in self.true for label in walk])
+        return FrameTable.of(as_frames(self.walks).labelled(self.true))
 
     @property
     def models(self) -> Mapping[str, Savable]:
@@ -114,26 +112,26 @@ def demo_sensors(seed: int = 7, stream: SensorSeries | None = None) -> SensorsDe
             given = tuple(tuple(map(str, walk)) for walk in tagger.predict(test[0]))
             rows.append(
                 SensorsRow(
-                    name,
-                    tagger.score(*test),
-                    tagger.model_.n_states,
-                    seconds,
-                    tagger,
-                    given,
-                    tuple(map(float, tagger.info_.get("log_likelihood", ()))),
+                    method=name,
+                    accuracy=tagger.score(*test),
+                    n_states=tagger.model_.n_states,
+                    seconds=seconds,
+                    tagger=tagger,
+                    given=given,
+                    curve=tuple(map(float, tagger.info_.get("log_likelihood", ()))),
                 )
             )
             progress.advance()
     shown = rows[-1]
     true = [label for walk in test[1] for label in walk]
     return SensorsDemo(
-        cut,
-        tuple(test[0]),
-        tuple(map(tuple, test[1])),
-        tuple(rows),
-        shown,
-        confusion(true, [label for walk in shown.given for label in walk]),
-        max(map(true.count, set(true))) / len(true),
+        n_train=cut,
+        walks=tuple(test[0]),
+        true=tuple(map(tuple, test[1])),
+        rows=tuple(rows),
+        shown=shown,
+        confusion=confusion(true, [label for walk in shown.given for label in walk]),
+        majority=max(map(true.count, set(true))) / len(true),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 
 from sigmastar.core.errors import ParseError
 
@@ -11,7 +10,7 @@ __all__ = ["FORM", "UPOS", "XPOS", "word_columns"]
 
 FORM, UPOS, XPOS = 1, 3, 4
 _N_COLUMNS = 10
-_ID = re.compile(r"[0-9]+([-.][0-9]+)?\Z")
+_SPAN = re.compile(r"[0-9]+[-.][0-9]+\Z")  # of a multiword token, or an empty node
 
 
 def word_columns(line: str, path: str, number: int) -> list[str] | None:
@@ -25,10 +24,11 @@ def word_columns(line: str, path: str, number: int) -> list[str] | None:
     if len(columns) != _N_COLUMNS:
         found = f"{len(columns)} in {line[:60]!r}"
         raise ParseError(path, number, f"{_N_COLUMNS} tab-separated columns", found)
-    if not _ID.match(columns[0]):
-        raise ParseError(path, number, "a word id such as 7, 7-8 or 7.1", repr(columns[0][:40]))
-    if not columns[0].isdigit():
+    if not (columns[0].isdigit() and columns[0].isascii()):
+        if not _SPAN.match(columns[0]):
+            raise ParseError(path, number, "a word id such as 7, 7-8 or 7.1", repr(columns[0][:40]))
         return None
-    if not columns[FORM].strip(string.whitespace):
-        raise ParseError(path, number, "a word form", repr(columns[FORM]))
+    form = columns[FORM]
+    if not form or (form.isspace() and form.isascii()):
+        raise ParseError(path, number, "a word form", repr(form))
     return columns

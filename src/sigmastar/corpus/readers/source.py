@@ -120,12 +120,15 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Give each line's number and text, without its end (LF or CRLF)."""
         for block in self.blocks():
-            text = self.decode(block)
-            rows = text.split("\n")
-            if rows[-1] == "":
-                rows.pop()
-            for number, row in enumerate(rows, self.line):
-                yield number, row.removesuffix("\r")
+            yield from self.lines_of(block)
+
+    def lines_of(self, block: bytes) -> Iterator[tuple[int, str]]:
+        """Give the lines of a block that begins at line ``self.line``."""
+        rows = self.decode(block).split("\n")
+        if rows[-1] == "":
+            rows.pop()
+        for number, row in enumerate(rows, self.line):
+            yield number, row.removesuffix("\r")
 
     def decode(self, block: bytes) -> str:
         """Decode a block of lines that begins at line ``self.line``."""

@@ -1,1 +1,1 @@
-"""Continuous taggers behind the interface of scikit-learn."""
+"""Taggers of measurements behind the interface of scikit-learn."""

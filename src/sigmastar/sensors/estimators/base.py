@@ -1,8 +1,9 @@
-"""What every tagger of continuous sequences shares: data in, labels out, choice by validation."""
+"""What every estimator of taggers shares: data in, labels out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,74 +11,34 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
-from sigmastar.core.rng import as_generator
+from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Rule, check
-from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.frames import (
-    as_frames,
-    as_label_list,
-    encode_labels,
-    split_rows,
-)
+from sigmastar.core.types import FloatArray, IndexArray, Learned
+from sigmastar.corpus.frames import Frames, as_frames, as_label_list, split_rows
 from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.sensors.features.extractor import Extractor, fit_extractor
 from sigmastar.sensors.inference.search import best_labels
 from sigmastar.sensors.inference.stream import TagStream
 from sigmastar.sensors.inference.tag import DECODINGS, label_probabilities
 from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.sensors.moments import LabelledFrames
 
-__all__ = ["ContinuousTaggerEstimator", "Labelled", "candidates"]
-
-
-class Labelled:
-    """Frames, offsets and label codes of a set of sequences."""
-
-    def __init__(self, frames: FloatArray, offsets: IndexArray, codes: IndexArray) -> None:
-        self.frames = frames
-        self.offsets = offsets
-        self.codes = codes
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def take(self, chosen: Iterable[int]) -> Labelled:
-        """Keep some sequences."""
-        picked = [int(i) for i in chosen]
-        rows = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in picked]
-        at = np.concatenate(rows)
-        sizes = [len(r) for r in rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Labelled(self.frames[at], offsets, self.codes[at])
+__all__ = ["TaggerEstimator"]
 
 
-def candidates(name: str, value: Any, rule: Rule) -> list[Any]:
-    """Give the values to choose from: one, or several in a sequence."""
-    several = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
-    values = list(value) if several else [value]
-    if not values:
-        raise InvalidParameter(f"{name} must name at least one value to choose from; got none.")
-    for one in values:
-        check(name, one, rule, "A list of such values is chosen from by validation.")
-    return values
+class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
+    """Learns one tagger of measured sequences.
 
-
-class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
-    """Learns one tagger of continuous sequences.
-
-    A subclass has the parameters ``features``, ``window``, ``n_folds``, ``decoding``,
-    ``validation_fraction`` and ``random_state``, and defines :meth:`_fit`.
+    A subclass has the parameters (or attributes) ``features``, ``window``, ``n_folds``,
+    ``decoding`` and ``random_state``, and defines ``fit``.
     """
 
     features: Any
     window: int
     n_folds: int
     decoding: str
-    validation_fraction: float
-    random_state: Any
+    random_state: RandomState
     model_: ContinuousTagger
     info_: Mapping[str, Any]
     extractor_: Extractor
@@ -105,64 +66,52 @@ class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignor
             )
         return given
 
-    def _prepare(self, X: Any, y: Any, lengths: ArrayLike | None) -> Labelled:
+    def _prepare(self, X: Any, y: Any, lengths: ArrayLike | None) -> Frames:
         self._check_parameters()
-        frames, offsets = as_frames(X, lengths)
-        flat = as_label_list(y, offsets)
-        self.labels_ = Alphabet.from_symbols(flat)
+        data = as_frames(X, lengths).labelled(y)
+        _, self.labels_ = data.known_labels
         self.classes_ = np.array(self.labels_.symbols)
-        self.n_features_in_ = frames.shape[1]
-        return Labelled(frames, offsets, encode_labels(flat, self.labels_))
+        self.n_features_in_ = data.n_inputs
+        return data
 
-    def _fit_extractor(self, data: Labelled, window: int) -> Extractor:
+    def _fit_extractor(self, data: Frames) -> Extractor:
         """Fit the features on frames joined with their past, ``window`` frames in all."""
         return fit_extractor(
             self._feature_estimator(),
-            data.frames,
-            data.offsets,
-            data.codes,
-            n_labels=len(self.labels_),
-            window=window,
+            data,
+            window=self.window,
             n_folds=self.n_folds,
             random_state=self.random_state,
         )
 
-    def _labelled(self, X: Any, y: Any, lengths: ArrayLike | None = None) -> Labelled:
-        frames, offsets = as_frames(X, lengths)
-        codes = encode_labels(as_label_list(y, offsets), self.labels_)
-        return Labelled(frames, offsets, codes)
+    def _held_out(
+        self, data: Frames, validation: tuple[Any, Any] | None, fraction: float
+    ) -> tuple[Frames, Frames]:
+        """Give the frames to learn from and those to judge by: given, or set aside."""
+        if validation is None:
+            return data.split(fraction, as_generator(self.random_state))
+        X, y = validation
+        return data, as_frames(X).labelled(y, self.labels_)
 
-    def _split(self, data: Labelled) -> tuple[Labelled, Labelled]:
-        """Set some sequences aside for validation."""
-        n_held = max(1, round(self.validation_fraction * len(data)))
-        if n_held >= len(data):
-            raise InvalidData(
-                "choosing by validation needs at least two sequences; "
-                f"got {len(data)}. Cut the stream into pieces, or give validation=(X, y)."
-            )
-        order = as_generator(self.random_state).permutation(len(data))
-        return data.take(np.sort(order[n_held:])), data.take(np.sort(order[:n_held]))
-
-    def _pack(self, features: FloatArray, data: Labelled) -> LabelledFrames:
-        return LabelledFrames(features, data.offsets, data.codes, len(self.labels_))
-
-    def _extracted(self, X: Any, lengths: ArrayLike | None) -> tuple[FloatArray, IndexArray]:
+    def _extracted(self, X: Any, lengths: ArrayLike | None) -> Frames:
         check_is_fitted(self, "model_")
-        frames, offsets = as_frames(X, lengths)
-        return self.extractor_(frames, offsets), offsets
+        return self.extractor_.of(as_frames(X, lengths))
 
-    def _codes(self, features: FloatArray, offsets: IndexArray, decoding: str) -> IndexArray:
+    def _codes(self, features: Frames, decoding: str) -> IndexArray:
         if decoding == "exact":
-            return best_labels(self.model_, features, offsets).labels
-        result: IndexArray = label_probabilities(self.model_, features, offsets, decoding).argmax(
-            axis=1
-        )
-        return result
+            return best_labels(self.model_, features.values, features.offsets).labels
+        codes: IndexArray = self._probabilities(features, decoding).argmax(axis=1)
+        return codes
 
-    def _finish(self, model: ContinuousTagger, info: dict[str, Any], extractor: Extractor) -> Self:
+    def _probabilities(self, features: Frames, decoding: str) -> FloatArray:
+        return label_probabilities(self.model_, features.values, features.offsets, decoding)
+
+    def _finish(self, learned: Learned[ContinuousTagger], extractor: Extractor) -> Self:
         self.extractor_ = extractor
-        self.model_ = model.with_features(extractor.feature_map())
-        self.info_ = info
+        self.model_ = learned.model.with_features(extractor.feature_map())
+        if self.model_.features is None:
+            self.model_ = replace(self.model_, left_out=repr(extractor.fitted))
+        self.info_ = learned.info
         return self
 
     def predict(
@@ -182,9 +131,9 @@ class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignor
         list of arrays, or one array if ``lengths`` is given
         """
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
-        features, offsets = self._extracted(X, lengths)
-        labels = self.classes_[self._codes(features, offsets, decoding or self.decoding)]
-        return labels if lengths is not None else split_rows(labels, offsets)
+        features = self._extracted(X, lengths)
+        labels = self.classes_[self._codes(features, decoding or self.decoding)]
+        return labels if lengths is not None else split_rows(labels, features.offsets)
 
     def predict_proba(
         self, X: Any, *, lengths: ArrayLike | None = None, decoding: str | None = None
@@ -194,9 +143,9 @@ class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignor
         Exact decoding has no probabilities of its own: those of smoothing are given.
         """
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
-        features, offsets = self._extracted(X, lengths)
-        table = label_probabilities(self.model_, features, offsets, decoding or self.decoding)
-        return table if lengths is not None else split_rows(table, offsets)
+        features = self._extracted(X, lengths)
+        table = self._probabilities(features, decoding or self.decoding)
+        return table if lengths is not None else split_rows(table, features.offsets)
 
     def score(
         self,
@@ -209,12 +158,11 @@ class ContinuousTaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignor
         """Return the share of frames labelled right."""
         check_is_fitted(self, "model_")
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
-        frames, offsets = as_frames(X, lengths)
-        truth = as_label_list(y, offsets)
-        features = self.extractor_(frames, offsets)
-        found = self._codes(features, offsets, decoding or self.decoding).tolist()
-        symbols = self.labels_.symbols
-        return float(np.mean([symbols[f] == t for f, t in zip(found, truth, strict=True)]))
+        frames = as_frames(X, lengths)
+        truth = as_label_list(y, frames.offsets)
+        codes = self._codes(self.extractor_.of(frames), decoding or self.decoding)
+        found = self.labels_.decode(codes)
+        return float(np.mean([f == t for f, t in zip(found, truth, strict=True)]))
 
     def stream(self) -> TagStream:
         """Open a stream that labels frames one at a time as they come."""

@@ -1,24 +1,22 @@
-"""What continuous taggers are measured against: frames one by one, and discretised inputs."""
+"""What the other taggers are measured against: frames one by one, and discretised inputs."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, Rule
-from sigmastar.sensors.estimators.base import ContinuousTaggerEstimator
+from sigmastar.sensors.estimators.base import TaggerEstimator
 from sigmastar.sensors.features.centroids import CentroidFeatures
-from sigmastar.sensors.learn.gibbs import learn_gibbs_tagger
-from sigmastar.sensors.learn.spectral import solve_gram
-from sigmastar.sensors.model import ContinuousTagger
+from sigmastar.sensors.learn.framewise import learn_framewise
+from sigmastar.sensors.learn.gibbs import learn_gibbs
 
 __all__ = ["FramewiseTagger", "GibbsSequenceTagger"]
 
 
-class FramewiseTagger(ContinuousTaggerEstimator):
+class FramewiseTagger(TaggerEstimator):
     """Label every frame by itself: a tagger with one state.
 
     With a classifier as features its own probabilities decide; with a transformer, a ridge
@@ -43,10 +41,9 @@ class FramewiseTagger(ContinuousTaggerEstimator):
 
     decoding = "marginal"
     n_folds = 1  # nothing is learned from the probabilities of training frames
-    validation_fraction = 0.2
 
     _rules: ClassVar[dict[str, Rule]] = {
-        "features": ContinuousTaggerEstimator._common_rules["features"],
+        "features": TaggerEstimator._common_rules["features"],
         "window": Integer(low=1),
         "ridge": Real(low=0.0),
     }
@@ -66,27 +63,14 @@ class FramewiseTagger(ContinuousTaggerEstimator):
 
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""
-        data = self._prepare(X, y, lengths)
-        extractor = self._fit_extractor(data, self.window)
-        features = extractor.training_features()
-        n_labels = len(self.labels_)
-        if extractor.partition:
-            weights = np.eye(features.shape[1], n_labels)
-        else:
-            gram = features.T @ features / len(features)
-            target = features.T @ np.eye(n_labels)[data.codes] / len(features)
-            weights = solve_gram(gram, self.ridge * float(np.trace(gram)) / len(gram), target)
-        model = ContinuousTagger(
-            np.ones(1),
-            weights.T[:, :, None, None],
-            np.ones(1),
-            self.labels_,
-            features.mean(axis=0),
+        extractor = self._fit_extractor(self._prepare(X, y, lengths))
+        learned = learn_framewise(
+            extractor.training_frames(), partition=extractor.partition, ridge=self.ridge
         )
-        return self._finish(model, {}, extractor)
+        return self._finish(learned, extractor)
 
 
-class GibbsSequenceTagger(ContinuousTaggerEstimator):
+class GibbsSequenceTagger(TaggerEstimator):
     """A Bayesian automaton over (nearest centroid, label) pairs, by collapsed Gibbs sampling.
 
     Parameters
@@ -108,10 +92,9 @@ class GibbsSequenceTagger(ContinuousTaggerEstimator):
     decoding = "marginal"
     window = 1
     n_folds = 2
-    validation_fraction = 0.2
 
     _rules: ClassVar[dict[str, Rule]] = {
-        "features": ContinuousTaggerEstimator._common_rules["features"],
+        "features": TaggerEstimator._common_rules["features"],
         "n_states": Integer(low=1),
         "prior": Real(low=0.0, open_low=True),
         "n_sweeps": Integer(low=1),
@@ -137,19 +120,13 @@ class GibbsSequenceTagger(ContinuousTaggerEstimator):
 
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""
-        data = self._prepare(X, y, lengths)
-        extractor = self._fit_extractor(data, 1).with_settings(0.0, None)
-        hard = extractor.training_features()
-        learned = learn_gibbs_tagger(
-            hard.argmax(axis=1),
-            data.codes,
-            data.offsets,
-            self.labels_,
-            n_clusters=hard.shape[1],
+        extractor = self._fit_extractor(self._prepare(X, y, lengths)).with_settings(0.0, None)
+        learned = learn_gibbs(
+            extractor.training_frames(),
             n_states=self.n_states,
             prior=self.prior,
             n_sweeps=self.n_sweeps,
             n_draws=self.n_draws,
             rng=as_generator(self.random_state),
         )
-        return self._finish(learned.model, dict(learned.info), extractor)
+        return self._finish(learned, extractor)

@@ -1,31 +1,23 @@
-"""Taggers of continuous sequences by expectation–maximisation."""
+"""Taggers of measured sequences by expectation–maximisation."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
-from sigmastar.core.types import FloatArray
-from sigmastar.sensors.estimators.base import (
-    ContinuousTaggerEstimator,
-    Labelled,
-)
-from sigmastar.sensors.inference.tag import label_probabilities
-from sigmastar.sensors.learn.em import em_steps, project_tagger, random_tagger
-from sigmastar.sensors.learn.spectral import learn_continuous_tagger
-from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.sensors.moments import LabelledFrames, continuous_moments, project_triple
+from sigmastar.corpus.frames import Frames
+from sigmastar.sensors.estimators.base import TaggerEstimator
+from sigmastar.sensors.learn.em import learn_em
+from sigmastar.sensors.learn.em_starts import draw_start
 
 __all__ = ["EMSequenceTagger"]
 
 
-class EMSequenceTagger(ContinuousTaggerEstimator):
-    """Learn the mixture-transition tagger of continuous sequences by EM.
+class EMSequenceTagger(TaggerEstimator):
+    """Learn the mixture-transition tagger of measured sequences by EM.
 
     Features must be probabilities (``CentroidFeatures`` or a classifier): φ_l(x) = P[z = l | x].
 
@@ -44,7 +36,8 @@ class EMSequenceTagger(ContinuousTaggerEstimator):
     n_restarts : int
         Random starts; the likeliest result wins (or the best on validation, if given).
     validation_fraction : float, optional
-        Hold out this share of the sequences and keep the step that labels them best.
+        Hold out this share of the sequences and keep the model that labels them best: after any
+        step, or the start itself.
 
     Attributes
     ----------
@@ -52,11 +45,11 @@ class EMSequenceTagger(ContinuousTaggerEstimator):
         The tagger: a distribution over labellings of any input.
     info_ : dict
         ``log_likelihood`` of every step (mean per frame), ``accuracy`` on validation, and
-        ``best_step``.
+        ``best_step``, 0 for the start.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
-        **ContinuousTaggerEstimator._common_rules,
+        **TaggerEstimator._common_rules,
         "n_states": Integer(low=1),
         "sharpness": Real(low=0.0, open_low=True),
         "init": Choice("random", "spectral"),
@@ -94,7 +87,7 @@ class EMSequenceTagger(ContinuousTaggerEstimator):
         self.n_restarts = n_restarts
         self.decoding = decoding
         self.n_folds = n_folds
-        self.validation_fraction = validation_fraction  # type: ignore[assignment]
+        self.validation_fraction = validation_fraction
         self.random_state = random_state
 
     def fit(
@@ -107,63 +100,20 @@ class EMSequenceTagger(ContinuousTaggerEstimator):
     ) -> Self:
         """Learn from labelled sequences; see :meth:`SpectralSequenceTagger.fit`."""
         data = self._prepare(X, y, lengths)
-        held: Labelled | None = None
-        if validation is not None:
-            held = self._labelled(*validation)
-        elif self.validation_fraction is not None:
-            data, held = self._split(data)
-        extractor = self._fit_extractor(data, self.window).with_settings(None, self.sharpness)
-        frames = self._pack(extractor.training_features(), data)
-        checked = None if held is None else (extractor(held.frames, held.offsets), held)
-        runs = []
-        for rng in as_generator(self.random_state).spawn(self.n_restarts):
-            runs.append(self._run(frames, self._start(frames, rng), checked))
-        model, info = max(runs, key=lambda run: run[1]["figure"])
-        return self._finish(model, info, extractor)
-
-    def _start(self, frames: LabelledFrames, rng: np.random.Generator) -> ContinuousTagger:
-        if self.init == "random":
-            return random_tagger(frames, self.labels_, self.n_states, rng)
-        rank = min(self.n_states, np.linalg.matrix_rank(frames.features))
-        spectral = learn_continuous_tagger(
-            continuous_moments(frames.features, frames.offsets),
-            lambda left, right: project_triple(frames, left, right),
-            self.labels_,
-            n_states=int(rank),
-        ).model
-        return project_tagger(frames, spectral, self.n_states, int(rng.integers(2**31)))
-
-    def _run(
-        self,
-        frames: LabelledFrames,
-        model: ContinuousTagger,
-        checked: tuple[FloatArray, Labelled] | None,
-    ) -> tuple[ContinuousTagger, dict[str, Any]]:
-        """Take steps until they gain little; keep the best by validation, or the last."""
-        decoding = "filter" if self.decoding == "filter" else "marginal"
-        likelihoods: list[float] = []
-        accuracies: list[float] = []
-        best, best_step, best_accuracy = model, 0, -1.0
-        with stage("EM", self.max_iter) as progress:
-            for step in em_steps(frames, model):
-                likelihoods.append(step.log_likelihood)
-                model = step.model
-                if checked is not None:
-                    features, held = checked
-                    found = label_probabilities(model, features, held.offsets, decoding)
-                    accuracies.append(float(np.mean(found.argmax(axis=1) == held.codes)))
-                    if accuracies[-1] > best_accuracy:
-                        best, best_step, best_accuracy = model, len(likelihoods), accuracies[-1]
-                progress.advance(note=f"log-likelihood {step.log_likelihood:.4f}")
-                gained = len(likelihoods) < 2 or likelihoods[-1] - likelihoods[-2] >= self.tol
-                if len(likelihoods) >= self.max_iter or not gained:
-                    break
-        if checked is None:
-            best, best_step = model, len(likelihoods)
-        figure = best_accuracy if checked is not None else likelihoods[-1]
-        return best, {
-            "log_likelihood": likelihoods,
-            "accuracy": accuracies,
-            "best_step": best_step,
-            "figure": figure,
-        }
+        held: Frames | None = None
+        if validation is not None or self.validation_fraction is not None:
+            data, held = self._held_out(data, validation, self.validation_fraction or 0.0)
+        extractor = self._fit_extractor(data).with_settings(None, self.sharpness)
+        frames = extractor.training_frames()
+        learned = learn_em(
+            frames,
+            (
+                draw_start(frames, self.n_states, rng, init=self.init)
+                for rng in as_generator(self.random_state).spawn(self.n_restarts)
+            ),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            held=None if held is None else extractor.of(held),
+            decoding=self.decoding,
+        )
+        return self._finish(learned, extractor)

@@ -1,8 +1,8 @@
-"""Spectral taggers of continuous sequences."""
+"""Spectral taggers of measured sequences."""
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,32 +10,27 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState
-from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
-from sigmastar.core.types import FloatArray, Learned
-from sigmastar.corpus.frames import as_frames
-from sigmastar.sensors.estimators.base import (
-    ContinuousTaggerEstimator,
-    Labelled,
-    candidates,
-)
+from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check
+from sigmastar.core.types import Learned
+from sigmastar.corpus.frames import Frames, as_frames
+from sigmastar.sensors.estimators.base import TaggerEstimator
 from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.sensors.features.extractor import Extractor
 from sigmastar.sensors.features.feature_map import join_past
 from sigmastar.sensors.features.stages import distances
-from sigmastar.sensors.inference.passes import smooth_labels
-from sigmastar.sensors.inference.tag import label_probabilities
-from sigmastar.sensors.learn.spectral import learn_continuous_tagger
-from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.sensors.moments import continuous_moments, project_triple
+from sigmastar.sensors.learn.choose import (
+    Chosen,
+    choose_settings,
+    first_settings,
+    learn_with_settings,
+)
+from sigmastar.sensors.learn.spectral import Method
 
 __all__ = ["SpectralSequenceTagger"]
 
-_DIAGNOSED = 1000  # training frames whose scores are looked at for negative ones
 
-
-class SpectralSequenceTagger(ContinuousTaggerEstimator):
+class SpectralSequenceTagger(TaggerEstimator):
     """Learn a tagger over continuous inputs from moments: seconds, and no local optima.
 
     Parameters marked (*) take a list instead of one value: the best is chosen on held-out
@@ -95,7 +90,7 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
-        **ContinuousTaggerEstimator._common_rules,
+        **TaggerEstimator._common_rules,
         "subspace": Choice("svd", "cca"),
         "start": Choice("stationary", "first"),
         "validation_fraction": Real(low=0.0, high=1.0, open_low=True, open_high=True),
@@ -165,48 +160,36 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
             learned from the training sequences alone.
         """
         data = self._prepare(X, y, lengths)
+        grid = self._grid(data)
+        more = None if unlabelled is None else as_frames(unlabelled)
+        method = Method(self.subspace, self.start)  # type: ignore[arg-type]
+        choice = Chosen(first_settings(grid), [])
+        extractor: Extractor | None = None
+        with one_blas_thread():
+            if any(len(values) > 1 for values in grid.values()):
+                part, held = self._held_out(data, validation, self.validation_fraction)
+                extractor = self._fit_extractor(part)
+                choice = choose_settings(grid, extractor, held, more, method, self.decoding)
+            if extractor is None or extractor.data is not data:
+                extractor = self._fit_extractor(data)
+            learned = learn_with_settings(extractor, more, method, choice.settings)
+        tuned = extractor.with_settings(choice.settings.tau, choice.settings.sharpness)
+        return self._finish(
+            Learned(learned.model, {**learned.info, "validation": choice.table}), tuned
+        )
+
+    def _grid(self, data: Frames) -> dict[str, list[Any]]:
+        """Give the values to choose from, of each parameter that takes several."""
         grid = {
-            name: candidates(name, getattr(self, name), rule)
+            name: _candidates(name, getattr(self, name), rule)
             for name, rule in self._choices.items()
         }
         if self.tau == "auto":
             scale = self._mean_distance(data)
             grid["tau"] = [scale * factor for factor in (0.1, 0.3, 1.0, 3.0)]
-        more = None if unlabelled is None else as_frames(unlabelled)
-        chosen = {name: values[0] for name, values in grid.items()}
-        table: list[dict[str, Any]] = []
-        with one_blas_thread():
-            extractor = None
-            if any(len(values) > 1 for values in grid.values()):
-                if validation is None:
-                    part, held = self._split(data)
-                else:
-                    part, held = data, self._labelled(*validation)
-                extractor = self._fit_extractor(part, self.window)
-                chosen, table = self._choose(grid, extractor, part, held, more)
-                if part is not data:
-                    extractor = None
-            extractor = (extractor or self._fit_extractor(data, self.window)).with_settings(
-                chosen["tau"], chosen["sharpness"]
-            )
-            features = extractor.training_features()
-            learned = self._learn(
-                extractor, features, data, more, chosen["n_states"], chosen["ridge"]
-            )
-        model = learned.model.shrunk(chosen["memory"])
-        n_seen = max(1, int(np.searchsorted(data.offsets, _DIAGNOSED, side="right")) - 1)
-        seen = data.offsets[: n_seen + 1]
-        read = smooth_labels(model, features[: seen[-1]], seen)
-        info = {
-            **learned.info,
-            "chosen": chosen,
-            "validation": table,
-            "restarts": read.restarts,
-            "negative_scores": float(np.mean(read.scores < 0)),
-        }
-        return self._finish(model, info, extractor)
+        return grid
 
-    def _mean_distance(self, data: Labelled) -> float:
+    def _mean_distance(self, data: Frames) -> float:
         """Give the mean distance between frames, by the metric of the features."""
         features = self._feature_estimator()
         if not isinstance(features, CentroidFeatures):
@@ -214,78 +197,17 @@ class SpectralSequenceTagger(ContinuousTaggerEstimator):
                 'tau="auto" needs CentroidFeatures; '
                 f"got {type(features).__name__}. Leave tau at None."
             )
-        joined = join_past(data.frames, data.offsets, self.window)
+        joined = join_past(data.values, data.offsets, self.window)
         sample = joined[:: max(1, len(joined) // 300)]
         return float(distances(sample, sample, features.metric).mean()) or 1.0
 
-    def _learn(
-        self,
-        extractor: Extractor,
-        features: FloatArray,
-        data: Labelled,
-        more: tuple[Any, Any] | None,
-        n_states: int,
-        ridge: float,
-    ) -> Learned[ContinuousTagger]:
-        moments = continuous_moments(features, data.offsets)
-        if more is not None:
-            moments = moments + continuous_moments(extractor(*more), more[1])
-        packed = self._pack(features, data)
-        return learn_continuous_tagger(
-            moments,
-            lambda left, right: project_triple(packed, left, right),
-            self.labels_,
-            n_states=n_states,
-            ridge=ridge,
-            subspace=self.subspace,  # type: ignore[arg-type]
-            start=self.start,  # type: ignore[arg-type]
-        )
 
-    def _choose(
-        self,
-        grid: dict[str, list[Any]],
-        extractor: Extractor,
-        part: Labelled,
-        held: Labelled,
-        more: tuple[Any, Any] | None,
-    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Score every combination on held-out sequences; one factorisation serves all ranks.
-
-        Where features are out-of-fold probabilities, training sequences are judged along with
-        the held-out ones: the few weights of such a tagger hardly fit them, and a held-out
-        share alone may hold a handful of errors.
-        """
-        decoding = "filter" if self.decoding == "filter" else "marginal"
-        table: list[dict[str, Any]] = []
-        settings = list(product(grid["tau"], grid["sharpness"], grid["ridge"]))
-        with stage("Choosing by validation", len(settings)) as progress:
-            for tau, sharpness, ridge in settings:
-                tuned = extractor.with_settings(tau, sharpness)
-                own = tuned.training_features()
-                largest = min(max(grid["n_states"]), own.shape[1])
-                model = self._learn(tuned, own, part, more, largest, ridge).model
-                judged = [(tuned(held.frames, held.offsets), held)]
-                if tuned.partition:  # out-of-fold, so training frames can judge as well
-                    judged.append((own, part))
-                n_judged = sum(len(data.codes) for _, data in judged)
-                for n_states, memory in product(grid["n_states"], grid["memory"]):
-                    if n_states > largest:
-                        continue
-                    smaller = model.truncated(n_states).shrunk(memory)
-                    right = 0
-                    for features, data in judged:
-                        found = label_probabilities(smaller, features, data.offsets, decoding)
-                        right += int(np.sum(found.argmax(axis=1) == data.codes))
-                    table.append(
-                        {
-                            "tau": tau,
-                            "sharpness": sharpness,
-                            "ridge": ridge,
-                            "n_states": n_states,
-                            "memory": memory,
-                            "accuracy": right / n_judged,
-                        }
-                    )
-                progress.advance()
-        best = max(table, key=lambda row: row["accuracy"])
-        return {name: best[name] for name in grid}, table
+def _candidates(name: str, value: Any, rule: Rule) -> list[Any]:
+    """Give the values to choose from: one, or several in a sequence."""
+    several = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+    values = list(value) if several else [value]
+    if not values:
+        raise InvalidParameter(f"{name} must name at least one value to choose from; got none.")
+    for one in values:
+        check(name, one, rule, "A list of such values is chosen from by validation.")
+    return values

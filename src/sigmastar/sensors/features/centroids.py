@@ -1,4 +1,4 @@
-"""Features of continuous taggers as scikit-learn transformers and classifiers.
+"""Features of taggers as scikit-learn transformers and classifiers.
 
 :class:`CentroidFeatures` are those of Recasens and Quattoni (2013, sec. 5.1). Any other
 transformer works as well, and so does any classifier with ``predict_proba``: its probabilities

@@ -14,29 +14,48 @@ import numpy as np
 from sklearn.base import clone
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.rng import as_generator
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.splits import fold_numbers
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.corpus.frames import check_width
+from sigmastar.corpus.frames import Frames, check_width
 from sigmastar.sensors.features.centroids import CentroidFeatures, is_partition
 from sigmastar.sensors.features.feature_map import FeatureMap, join_past
 from sigmastar.sensors.features.from_sklearn import to_stages
-from sigmastar.sensors.features.stages import Centroids, Sharpen, Stage
+from sigmastar.sensors.features.stages import Centroids, FeatureStage, Sharpen
 
 __all__ = ["Extractor", "fit_extractor"]
 
 
 @dataclass(frozen=True)
 class Extractor:
-    """Fitted features: ``own`` are those of the training frames, before sharpening."""
+    """Fitted features.
+
+    Parameters
+    ----------
+    fitted : transformer or classifier
+        Takes frames that are joined with their past, ``window`` frames in all.
+    partition, constant : bool
+        Whether features are probabilities of labels; whether a constant is put beside them.
+    data, joined, own
+        The training frames, the same joined with their past, and their features (of a classifier:
+        out of fold) before sharpening.
+    exponent : float
+        Sharpness of features that sum to one.
+    """
 
     fitted: Any
     window: int
-    n_inputs: int
     partition: bool
     constant: bool
-    own: FloatArray
+    data: Frames
     joined: FloatArray
+    own: FloatArray
     exponent: float = 1.0
+
+    @property
+    def n_inputs(self) -> int:
+        """How many numbers a raw frame has."""
+        return self.data.n_inputs
 
     def with_settings(self, tau: float | None, exponent: float | None) -> Extractor:
         """Change the kernel width or the sharpness, which need no new fit."""
@@ -56,9 +75,13 @@ class Extractor:
             result = replace(result, fitted=wider, own=stage.apply(self.joined))
         return result
 
-    def training_features(self) -> FloatArray:
-        """Give the features of the frames it was fitted on."""
-        return self._finish(self.own)
+    def training_frames(self) -> Frames:
+        """Give the features of the frames it was fitted on, with their labels."""
+        return self.data.with_values(self._finish(self.own))
+
+    def of(self, frames: Frames) -> Frames:
+        """Give the features of other frames, with their labels if they have any."""
+        return frames.with_values(self(frames.values, frames.offsets))
 
     def __call__(self, frames: FloatArray, offsets: IndexArray) -> FloatArray:
         """Give the features of other frames."""
@@ -73,7 +96,7 @@ class Extractor:
 
     def feature_map(self) -> FeatureMap | None:
         """Give the whole way as plain arrays, if every step of it is known."""
-        stages: tuple[Stage, ...] | None = to_stages(self.fitted)
+        stages: tuple[FeatureStage, ...] | None = to_stages(self.fitted)
         if stages is None or self.constant:
             return None
         if self.partition and stages[-1].n_outputs != self.own.shape[1]:
@@ -91,25 +114,18 @@ class Extractor:
 
 
 def fit_extractor(
-    features: Any,
-    frames: FloatArray,
-    offsets: IndexArray,
-    codes: IndexArray,
-    *,
-    n_labels: int,
-    window: int,
-    n_folds: int,
-    random_state: Any,
+    features: Any, data: Frames, *, window: int, n_folds: int, random_state: RandomState
 ) -> Extractor:
-    """Fit features on frames with label codes; fewer than two folds: none out-of-fold."""
-    joined = join_past(frames, offsets, window)
+    """Fit features on labelled frames; fewer than two folds: none out-of-fold."""
+    joined = join_past(data.values, data.offsets, window)
+    codes, _ = data.known_labels
     partition = is_partition(features)
     fitted = clone(features)
     fitted.fit(joined, codes)
     if partition and n_folds > 1:
-        own = _out_of_fold(features, joined, offsets, codes, n_labels, n_folds, random_state)
+        own = _out_of_fold(features, joined, data, n_folds, random_state)
     elif partition:
-        own = _probabilities(fitted, joined, n_labels)
+        own = _probabilities(fitted, joined, data.n_labels)
     else:
         own = np.asarray(fitted.transform(joined), dtype=np.float64)
     if own.ndim != 2 or not np.isfinite(own).all():
@@ -118,35 +134,34 @@ def fit_extractor(
             f"an array of shape {own.shape}."
         )
     # The operators of any frame must be able to add up to a constant: a soft partition can.
-    sums = own.sum(axis=1)
-    constant = not np.allclose(sums, 1.0, atol=1e-6)
-    return Extractor(fitted, window, frames.shape[1], partition, constant, own, joined)
+    constant = not np.allclose(own.sum(axis=1), 1.0, atol=1e-6)
+    return Extractor(
+        fitted=fitted,
+        window=window,
+        partition=partition,
+        constant=constant,
+        data=data,
+        joined=joined,
+        own=own,
+    )
 
 
 def _out_of_fold(
-    classifier: Any,
-    joined: FloatArray,
-    offsets: IndexArray,
-    codes: IndexArray,
-    n_labels: int,
-    n_folds: int,
-    random_state: Any,
+    classifier: Any, joined: FloatArray, data: Frames, n_folds: int, random_state: RandomState
 ) -> FloatArray:
-    n_sequences = len(offsets) - 1
-    if n_sequences < 2:
+    if len(data) < 2:
         raise InvalidData(
             "a classifier as features needs at least two training sequences, to judge each by the "
-            f"others; got {n_sequences}. Cut the stream into pieces."
+            f"others; got {len(data)}. Cut the stream into pieces."
         )
-    order = as_generator(random_state).permutation(n_sequences)
-    fold_of = np.empty(n_sequences, np.int64)
-    fold_of[order] = np.arange(n_sequences) % min(n_folds, n_sequences)
-    fold_of_frame = np.repeat(fold_of, np.diff(offsets))
-    own = np.empty((len(joined), n_labels))
+    codes, _ = data.known_labels
+    fold_of = fold_numbers(len(data), min(n_folds, len(data)), as_generator(random_state))
+    fold_of_frame = np.repeat(fold_of, data.lengths)
+    own = np.empty((len(joined), data.n_labels))
     for fold in range(int(fold_of.max()) + 1):
         held = fold_of_frame == fold
         judge = clone(classifier).fit(joined[~held], codes[~held])
-        own[held] = _probabilities(judge, joined[held], n_labels)
+        own[held] = _probabilities(judge, joined[held], data.n_labels)
     return own
 
 

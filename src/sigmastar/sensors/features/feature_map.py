@@ -11,8 +11,8 @@ import numpy as np
 from sigmastar.core.errors import FileFormatError, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import check_width
-from sigmastar.sensors.features.forest import Forest
-from sigmastar.sensors.features.stages import Affine, Centroids, Sharpen, Softmax, Stage
+from sigmastar.sensors.features.forest import TreeEnsemble
+from sigmastar.sensors.features.stages import Affine, Centroids, FeatureStage, Sharpen, Softmax
 
 __all__ = ["FeatureMap", "join_past"]
 
@@ -40,15 +40,15 @@ class FeatureMap:
     ----------
     window : int
         How many frames are joined: each with the ``window - 1`` before it.
-    stages : tuple of Stage
+    stages : tuple of FeatureStage
         The steps, at least one; the first takes joined frames.
     """
 
     window: int
-    stages: tuple[Stage, ...]
+    stages: tuple[FeatureStage, ...]
 
     _kinds: ClassVar[dict[str, Any]] = {
-        kind.name: kind for kind in (Affine, Centroids, Softmax, Sharpen, Forest)
+        kind.name: kind for kind in (Affine, Centroids, Softmax, Sharpen, TreeEnsemble)
     }
 
     def __post_init__(self) -> None:

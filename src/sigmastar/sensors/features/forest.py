@@ -15,15 +15,17 @@ import numpy as np
 from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.sensors.features.stages import ArrayStage
 from sigmastar.sensors.kernels.forest import sum_leaves
 
-__all__ = ["Forest"]
+__all__ = ["TreeEnsemble"]
 
 _LINKS = ("mean", "softmax")
+_ARRAYS = ("children", "split", "threshold", "value", "roots", "bias")
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class TreeEnsemble(ArrayStage):
     """Trees whose leaves hold one value for each output.
 
     Parameters
@@ -93,7 +95,8 @@ class Forest:
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the probabilities."""
         totals = np.tile(self.bias, (len(frames), 1))
-        frames = np.ascontiguousarray(frames)
+        # One signature to compile: contiguous, and writable though nothing is written.
+        frames = np.ascontiguousarray(frames) if frames.flags.writeable else frames.copy()
         sum_leaves(
             frames, self.children, self.split, self.threshold, self.value, self.roots, totals
         )
@@ -105,33 +108,14 @@ class Forest:
 
     def arrays(self) -> dict[str, Any]:
         """Give the arrays that define the step."""
-        names = ("children", "split", "threshold", "value", "roots", "bias")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     def settings(self) -> dict[str, Any]:
         """Give what else defines it."""
         return {"link": self.link, "width": self.width}
 
     @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Forest:
+    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> TreeEnsemble:
         """Rebuild the step."""
-        return cls(
-            arrays["children"],
-            arrays["split"],
-            arrays["threshold"],
-            arrays["value"],
-            arrays["roots"],
-            arrays["bias"],
-            settings["link"],
-            settings["width"],
-        )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Forest):
-            return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
-        return self.settings() == other.settings() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+        named = {name: arrays[name] for name in _ARRAYS}
+        return cls(**named, link=settings["link"], width=settings["width"])

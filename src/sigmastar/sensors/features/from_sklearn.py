@@ -18,13 +18,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sigmastar.core.types import FloatArray
 from sigmastar.sensors.features.centroids import CentroidFeatures
-from sigmastar.sensors.features.forest import Forest
-from sigmastar.sensors.features.stages import Affine, Softmax, Stage
+from sigmastar.sensors.features.forest import TreeEnsemble
+from sigmastar.sensors.features.stages import Affine, FeatureStage, Softmax
 
 __all__ = ["to_stages"]
 
 
-def to_stages(fitted: Any) -> tuple[Stage, ...] | None:
+def to_stages(fitted: Any) -> tuple[FeatureStage, ...] | None:
     """Give the stages that do what a fitted estimator does, or None if its kind is not known."""
     if isinstance(fitted, Pipeline):
         parts = [to_stages(step) for _, step in fitted.steps if step not in (None, "passthrough")]
@@ -53,7 +53,7 @@ def to_stages(fitted: Any) -> tuple[Stage, ...] | None:
     return None
 
 
-def _forest(trees: list[Any], fitted: Any) -> Forest:
+def _forest(trees: list[Any], fitted: Any) -> TreeEnsemble:
     values = []
     for tree in trees:
         counts = tree.value[:, 0, :]
@@ -62,7 +62,7 @@ def _forest(trees: list[Any], fitted: Any) -> Forest:
     return _stack(trees, values, bias, "mean", int(fitted.n_features_in_))
 
 
-def _boosted(fitted: GradientBoostingClassifier) -> tuple[Stage, ...] | None:
+def _boosted(fitted: GradientBoostingClassifier) -> tuple[FeatureStage, ...] | None:
     n_classes = len(fitted.classes_)
     if fitted.loss != "log_loss" or n_classes < 3 or not isinstance(fitted.init_, DummyClassifier):
         return None
@@ -79,19 +79,19 @@ def _boosted(fitted: GradientBoostingClassifier) -> tuple[Stage, ...] | None:
 
 def _stack(
     trees: list[Any], values: list[FloatArray], bias: FloatArray, link: str, width: int
-) -> Forest:
+) -> TreeEnsemble:
     roots = np.concatenate([[0], np.cumsum([tree.node_count for tree in trees])[:-1]])
     children = []
     for tree, root in zip(trees, roots, strict=True):
         pair = np.stack([tree.children_left, tree.children_right], axis=1).astype(np.int64)
         children.append(np.where(pair >= 0, pair + root, -1))
-    return Forest(
-        np.concatenate(children),
-        np.concatenate([tree.feature for tree in trees]).astype(np.int64),
-        np.concatenate([tree.threshold for tree in trees]),
-        np.concatenate(values),
-        roots.astype(np.int64),
-        bias,
-        link,
-        width,
+    return TreeEnsemble(
+        children=np.concatenate(children),
+        split=np.concatenate([tree.feature for tree in trees]).astype(np.int64),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        value=np.concatenate(values),
+        roots=roots.astype(np.int64),
+        bias=bias,
+        link=link,
+        width=width,
     )

@@ -1,4 +1,4 @@
-"""Steps from raw frames to the features of a continuous tagger, as plain arrays.
+"""Steps from raw frames to the features of a tagger, as plain arrays.
 
 Each step is a handful of arrays, so a tagger and its features are one safe file:
 
@@ -7,7 +7,7 @@ Each step is a handful of arrays, so a tagger and its features are one safe file
   distance (Recasens and Quattoni 2013, sec. 5.1); τ = 0 is the indicator of the nearest centroid;
 * :class:`Softmax`: P[z | x] of a multinomial logistic regression;
 * :class:`Sharpen`: φ_l^γ, normalised: makes an over-cautious soft partition harder, or softer;
-* :class:`Forest`: P[z | x] of decision trees (see :mod:`sigmastar.sensors.features.forest`).
+* :class:`TreeEnsemble`: P[z | x] of decision trees (see :mod:`sigmastar.sensors.features.forest`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from sigmastar.core.types import FloatArray
 __all__ = [
     "METRICS",
     "Affine",
+    "ArrayStage",
     "Centroids",
+    "FeatureStage",
     "Sharpen",
     "Softmax",
-    "Stage",
     "distances",
     "on_sphere",
 ]
@@ -37,7 +38,7 @@ __all__ = [
 METRICS = ("euclidean", "correlation", "cosine")
 
 
-class Stage(Protocol):
+class FeatureStage(Protocol):
     """One step from frames to features."""
 
     name: ClassVar[str]
@@ -64,7 +65,7 @@ class Stage(Protocol):
         """Rebuild the step."""
 
 
-class _Arrays:
+class ArrayStage:
     """Equality and (no) hash of stages: by their arrays and settings."""
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +80,7 @@ class _Arrays:
 
 
 @dataclass(frozen=True, eq=False)
-class Affine(_Arrays):
+class Affine(ArrayStage):
     """(x - shift) / scale."""
 
     shift: FloatArray
@@ -122,7 +123,7 @@ class Affine(_Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Centroids(_Arrays):
+class Centroids(ArrayStage):
     """Similarity to centroids, normalised to sum to one."""
 
     centroids: FloatArray
@@ -211,7 +212,7 @@ def distances(frames: FloatArray, centroids: FloatArray, metric: str) -> FloatAr
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax(_Arrays):
+class Softmax(ArrayStage):
     """Multinomial logistic probabilities: softmax(weights x + bias)."""
 
     weights: FloatArray
@@ -256,7 +257,7 @@ class Softmax(_Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Sharpen(_Arrays):
+class Sharpen(ArrayStage):
     """φ_l^exponent, normalised to sum to one."""
 
     exponent: float

@@ -1,1 +1,1 @@
-"""What a continuous tagger says of frames: scores, labels, streams, search."""
+"""What a tagger says of frames: scores, labels, streams, search."""

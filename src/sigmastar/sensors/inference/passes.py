@@ -1,4 +1,4 @@
-"""Labels of continuous sequences: smoothing, filtering, and what to do with negative scores.
+"""Labels of measured sequences: smoothing, filtering, and what to do with negative scores.
 
 The score of label σ at frame t is s_{t-1} A(x_t, σ) b_t, where s carries the past and b the
 future (eq. 33 of Recasens and Quattoni 2013); filtering has no future and puts ``final`` there.
@@ -116,13 +116,13 @@ def _forward(
     model: ContinuousTagger, operators: FloatArray, state: FloatArray, out: FloatArray
 ) -> int:
     masses = np.empty(len(operators))
-    return forward_pass(operators, model.initial, model.final, state, out, masses)
+    return forward_pass(operators, model.ends, state, out, masses)
 
 
 def _backward(
     model: ContinuousTagger, operators: FloatArray, future: FloatArray, out: FloatArray
 ) -> int:
-    return backward_pass(operators, model.initial, model.final, future, out)
+    return backward_pass(operators, model.ends, future, out)
 
 
 def _blocks(offsets: IndexArray, step: int) -> list[tuple[int, int]]:
@@ -178,7 +178,7 @@ def log_mass(
             states = np.empty((len(own), n))
             shaped = operators.reshape(len(own), n, n)
             state = model.initial.copy()
-            forward_pass(shaped, model.initial, model.final, state, states, masses)
+            forward_pass(shaped, model.ends, state, states, masses)
             empty = np.log(model.initial @ model.final) if len(own) == 0 else 0.0
             result[i] = masses.sum() + empty
     return result

@@ -62,8 +62,9 @@ class TagStream:
         """Read one frame; return the probability of each label."""
         reading = np.asarray(frame, dtype=np.float64)
         if reading.shape != (self._n_inputs,) or not np.isfinite(reading).all():
+            bare = "" if self._extract is not None else ", the features that this tagger takes"
             raise InvalidData(
-                f"a frame must be {self._n_inputs} finite numbers; got {frame!r}. "
+                f"a frame must be {self._n_inputs} finite numbers{bare}; got {frame!r}. "
                 "Drop the frame, or repeat the last one."
             )
         features = self._features(reading)

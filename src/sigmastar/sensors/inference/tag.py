@@ -10,12 +10,19 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.corpus.frames import as_frames, split_rows
+from sigmastar.corpus.frames import Frames, as_frames, split_rows
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
 from sigmastar.sensors.inference.search import best_labels
 from sigmastar.sensors.model import ContinuousTagger
 
-__all__ = ["DECODINGS", "TaggedFrames", "label_probabilities", "tag_frames"]
+__all__ = [
+    "DECODINGS",
+    "TaggedFrames",
+    "count_right",
+    "label_probabilities",
+    "share_right",
+    "tag_frames",
+]
 
 DECODINGS = ("marginal", "filter", "exact")
 
@@ -35,6 +42,17 @@ def label_probabilities(
     """Give the probability of each label at each frame, by smoothing or by filtering."""
     read = filter_labels if decoding == "filter" else smooth_labels
     return to_probabilities(model, read(model, features, offsets).scores, features)
+
+
+def count_right(model: ContinuousTagger, frames: Frames, decoding: str) -> int:
+    """Count the frames of known features whose likeliest label is the one they have."""
+    found = label_probabilities(model, frames.values, frames.offsets, decoding)
+    return int(np.sum(found.argmax(axis=1) == frames.known_labels[0]))
+
+
+def share_right(model: ContinuousTagger, frames: Frames, decoding: str) -> float:
+    """Give the share of the frames that :func:`count_right` counts."""
+    return count_right(model, frames, decoding) / len(frames.values)
 
 
 def tag_frames(
@@ -59,8 +77,8 @@ def tag_frames(
         labelling as a whole by search.
     """
     check("decoding", decoding, Choice(*DECODINGS))
-    frames, offsets = as_frames(X, lengths)
-    features = frames if model.features is None else model.features(frames, offsets)
+    frames = as_frames(X, lengths)
+    features, offsets = model.extract(frames), frames.offsets
     table = label_probabilities(model, features, offsets, decoding)
     codes: IndexArray = table.argmax(axis=1)
     if decoding == "exact":

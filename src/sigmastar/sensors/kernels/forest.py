@@ -25,6 +25,9 @@ def sum_leaves(
     Node i is a leaf if ``children[i, 0]`` is negative; otherwise a frame goes to the first child
     if its value number ``split[i]`` is at most ``threshold[i]``, and to the second if not.
     Readings are rounded to single precision first, as scikit-learn's trees do.
+
+    A stream calls this for every frame, so its arrays come one by one: a record of them takes a
+    microsecond to hand over.
     """
     for row in range(len(frames)):
         for tree in range(len(roots)):

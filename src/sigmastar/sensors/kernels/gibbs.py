@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["sweep_states"]
+__all__ = ["Counts", "Paths", "sweep_states"]
+
+
+class Paths(NamedTuple):
+    """Symbols of sequences, end to end, and the hidden states between them.
+
+    A sequence of T symbols has T + 1 states; those of sequence s stand at offsets[s] + s and on.
+    """
+
+    symbols: IndexArray
+    offsets: IndexArray
+    states: IndexArray
+
+
+class Counts(NamedTuple):
+    """Counts over all paths.
+
+    ``moves[i, a, j]`` from i to j with symbol a, ``totals[i]`` moves from i, and ``starts[i]``
+    sequences that begin in i.
+    """
+
+    moves: IndexArray
+    totals: IndexArray
+    starts: IndexArray
 
 
 @kernel
-def sweep_states(
-    symbols: IndexArray,
-    offsets: IndexArray,
-    states: IndexArray,
-    counts: IndexArray,
-    totals: IndexArray,
-    starts: IndexArray,
-    prior: float,
-    uniforms: FloatArray,
-) -> None:
+def sweep_states(paths: Paths, tables: Counts, prior: float, uniforms: FloatArray) -> None:
     """Draw every hidden state anew, given all others.
 
-    A sequence of T symbols has T + 1 states; those of sequence s stand at offsets[s] + s and on.
-    ``counts[i, a, j]`` moves from i to j with symbol a, ``totals[i]`` moves from i, ``starts[i]``
-    sequences that begin in i: all are kept up to date. ``uniforms`` has one number per state.
+    States and counts are kept up to date. ``uniforms`` has one number per state.
     """
+    symbols, offsets, states = paths
+    counts, totals, starts = tables
     n_states, n_symbols, _ = counts.shape
     room = prior * n_symbols * n_states
     weights = np.empty(n_states)

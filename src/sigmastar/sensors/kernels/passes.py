@@ -7,21 +7,29 @@ negative, so a state can lose its mass: it then starts afresh, and the frame is 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["backward_pass", "filter_frame", "forward_pass", "search_labels"]
+__all__ = ["Ends", "backward_pass", "filter_frame", "forward_pass", "search_labels"]
 
 _LEAST_MASS = 1e-9  # relative to the state's norm: below it the sign of the mass is noise
+
+
+class Ends(NamedTuple):
+    """The weights of states before the first frame and after the last."""
+
+    initial: FloatArray
+    final: FloatArray
 
 
 @kernel
 def forward_pass(
     operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
+    ends: Ends,
     state: FloatArray,
     states: FloatArray,
     log_mass: FloatArray,
@@ -43,8 +51,8 @@ def forward_pass(
         norm = 0.0
         for j in range(n):
             states[t, j] = state[j]
-            mass += following[j] * final[j]
-            norm += abs(following[j] * final[j])
+            mass += following[j] * ends.final[j]
+            norm += abs(following[j] * ends.final[j])
         if mass > _LEAST_MASS * norm and mass < np.inf:
             log_mass[t] = np.log(mass)
             for j in range(n):
@@ -53,15 +61,14 @@ def forward_pass(
             log_mass[t] = np.nan
             restarts += 1
             for j in range(n):
-                state[j] = initial[j]
+                state[j] = ends.initial[j]
     return restarts
 
 
 @kernel
 def backward_pass(
     operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
+    ends: Ends,
     future: FloatArray,
     futures: FloatArray,
 ) -> int:
@@ -78,8 +85,8 @@ def backward_pass(
             for j in range(n):
                 total += operators[t, i, j] * future[j]
             earlier[i] = total
-            mass += total * initial[i]
-            norm += abs(total * initial[i])
+            mass += total * ends.initial[i]
+            norm += abs(total * ends.initial[i])
         for j in range(n):
             futures[t, j] = future[j]
         if mass > _LEAST_MASS * norm and mass < np.inf:
@@ -88,7 +95,7 @@ def backward_pass(
         else:
             restarts += 1
             for j in range(n):
-                future[j] = final[j]
+                future[j] = ends.final[j]
     return restarts
 
 

@@ -1,1 +1,1 @@
-"""Learners of continuous taggers: pure functions that return ``Learned(model, info)``."""
+"""Learners of taggers: pure functions that return ``Learned(model, info)``."""

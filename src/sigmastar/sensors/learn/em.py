@@ -15,138 +15,135 @@ label, as are all A(x_t, y_t) together. No step lowers the likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
-from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.sensors.inference.passes import carry_states, labelled_operators
-from sigmastar.sensors.kernels.passes import backward_pass, forward_pass
+from sigmastar.core.progress import stage
+from sigmastar.core.types import IndexArray, Learned
+from sigmastar.corpus.frames import Frames
+from sigmastar.sensors.inference.passes import labelled_operators
+from sigmastar.sensors.inference.tag import share_right
+from sigmastar.sensors.kernels.passes import Ends, backward_pass, forward_pass
 from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.sensors.moments import LabelledFrames
 
-__all__ = ["EMStep", "em_steps", "project_tagger", "random_tagger"]
+__all__ = ["em_step", "learn_em"]
 
-_SMOOTHING = 1e-3  # keeps a start from ruling anything out
-
-
-@dataclass(frozen=True)
-class EMStep:
-    """A model, and the mean log-likelihood per frame of the model before it."""
-
-    model: ContinuousTagger
-    log_likelihood: float
+Step = Callable[[ContinuousTagger], tuple[float, ContinuousTagger]]
 
 
-def em_steps(frames: LabelledFrames, model: ContinuousTagger) -> Iterator[EMStep]:
-    """Improve a model for ever, one step at a time.
+def learn_em(
+    frames: Frames,
+    starts: Iterable[ContinuousTagger],
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-5,
+    held: Frames | None = None,
+    decoding: str = "marginal",
+) -> Learned[ContinuousTagger]:
+    """Improve every start, and keep the best result.
 
     Parameters
     ----------
-    frames : LabelledFrames
-        Features must not be negative and must sum to one in every frame.
-    model : ContinuousTagger
-        Where to start; its weights must not be negative.
+    frames : Frames
+        Features that are probabilities, with labels.
+    starts : iterable of ContinuousTagger
+        Where to begin; weights must not be negative.
+    max_iter : int
+        Steps of each start.
+    tol : float
+        Stop when the mean log-likelihood of a frame improves by less.
+    held : Frames, optional
+        Features and labels to judge by: the model that labels them best is kept, of each run and of
+        all. Without them the last model of each run is kept, and the likeliest of these.
+    decoding : str
+        How labels are read when judging.
     """
-    sums = frames.features.sum(axis=1)
-    if (frames.features < 0).any() or not np.allclose(sums, 1.0, atol=1e-6):
+    step = em_step(frames)
+    judge = None if held is None else partial(share_right, frames=held, decoding=decoding)
+    runs = []
+    for start in starts:
+        with stage("EM", max_iter) as bar:
+            run = ascend(
+                Ascent(start),
+                step,
+                max_iter=max_iter,
+                tol=tol,
+                judge=judge,
+                bar=bar,
+                unit="log-likelihood",
+            )
+        runs.append(run)
+    if held is None:
+        run = max(runs, key=lambda run: run.history[-1])
+        best, best_step, figure = run.model, run.iteration, run.history[-1]
+    else:
+        run = max(runs, key=lambda run: run.best_score)
+        best, best_step, figure = run.best or run.model, run.best_iteration, run.best_score
+    info = {
+        "log_likelihood": run.history,
+        "accuracy": run.held_out[1:],  # after each step; the start is judged, but is no step
+        "best_step": best_step,
+        "figure": figure,
+    }
+    return Learned(best, info)
+
+
+def em_step(frames: Frames) -> Step:
+    """Give the step of EM on labelled frames whose features are probabilities.
+
+    It takes a model without negative weights to its mean log-likelihood of a frame and a model that
+    is at least as likely.
+    """
+    sums = frames.values.sum(axis=1)
+    if (frames.values < 0).any() or not np.allclose(sums, 1.0, atol=1e-6):
         raise InvalidData(
             "EM needs features that are probabilities: not negative, and summing to one in every "
             "frame. Use CentroidFeatures or a classifier."
         )
-    groups = [np.flatnonzero(frames.labels == label) for label in range(frames.n_labels)]
-    while True:
+    codes, labels = frames.known_labels
+    groups = [np.flatnonzero(codes == label) for label in range(len(labels))]
+
+    def step(model: ContinuousTagger) -> tuple[float, ContinuousTagger]:
         with one_blas_thread():
-            step = _improve(frames, model, groups)
-        yield step
-        model = step.model
+            return _improve(frames, model, groups)
+
+    return step
 
 
-def _improve(frames: LabelledFrames, model: ContinuousTagger, groups: list[np.ndarray]) -> EMStep:
+def _improve(
+    frames: Frames, model: ContinuousTagger, groups: list[IndexArray]
+) -> tuple[float, ContinuousTagger]:
     n, n_features = model.n_states, model.n_features
-    flat = labelled_operators(model, frames.features, frames.labels)
+    flat = labelled_operators(model, frames.values, frames.known_labels[0])
     operators = flat.reshape(-1, n, n)
     past, future = np.empty((len(flat), n)), np.empty((len(flat), n))
     log_mass = np.empty(len(flat))
     ones = np.ones(n)
+    ones.setflags(write=False)  # as the weights of a model are: one kernel for both
+    ends, free = Ends(model.initial, ones), Ends(ones, ones)
     for begin, end in pairwise(frames.offsets.tolist()):
         own = operators[begin:end]
         start = model.initial.copy()
-        forward_pass(own, model.initial, ones, start, past[begin:end], log_mass[begin:end])
-        backward_pass(own, ones, ones, ones.copy(), future[begin:end])
+        forward_pass(own, ends, start, past[begin:end], log_mass[begin:end])
+        backward_pass(own, free, ones.copy(), future[begin:end])
     ahead = np.einsum("tij,tj->ti", operators, future)
     both = np.einsum("ti,ti->t", past, ahead)
     counts = np.empty_like(model.operators)
     for label, at in enumerate(groups):
         pairs = (past[at] / both[at, None])[:, :, None] * future[at][:, None, :]
-        used = frames.features[at].T @ pairs.reshape(len(at), n * n)
+        used = frames.values[at].T @ pairs.reshape(len(at), n * n)
         counts[label] = model.operators[label] * used.reshape(n_features, n, n)
     first = frames.offsets[:-1]
     initial = (past[first] * ahead[first] / both[first, None]).sum(axis=0)
     totals = counts.sum(axis=(0, 3))[None, :, :, None]
     # A table that no frame used keeps what it had.
     improved = np.divide(counts, totals, out=np.array(model.operators), where=totals > 0)
-    following = ContinuousTagger(
-        initial / initial.sum(), improved, ones, model.labels, model.typical, model.features
-    )
-    return EMStep(following, float(log_mass.mean()))
-
-
-def random_tagger(
-    frames: LabelledFrames, labels: Alphabet, n_states: int, rng: np.random.Generator
-) -> ContinuousTagger:
-    """Draw a start: random moves, and labels as often as they go with each feature."""
-    shares = np.stack(
-        [frames.features[frames.labels == label].sum(axis=0) for label in range(len(labels))]
-    )
-    shares = shares + _SMOOTHING
-    shares /= shares.sum(axis=0)
-    n_features = shares.shape[1]
-    moves = rng.dirichlet(np.ones(n_states), (len(labels), n_features, n_states))
-    tilt = rng.uniform(0.5, 1.5, (len(labels), n_features, n_states, 1))
-    operators = shares[:, :, None, None] * tilt * moves
-    operators /= operators.sum(axis=(0, 3))[None, :, :, None]
-    return ContinuousTagger(
-        np.full(n_states, 1.0 / n_states),
-        operators,
-        np.ones(n_states),
-        labels,
-        frames.features.mean(axis=0),
-    )
-
-
-def project_tagger(
-    frames: LabelledFrames, model: ContinuousTagger, n_states: int, seed: int
-) -> ContinuousTagger:
-    """Turn a spectral tagger into a start for EM.
-
-    Its states are vectors without a sign; the ones that training frames lead to are grouped into
-    ``n_states`` clusters, and the tables are counted as if the clusters were the hidden states.
-    """
-    past, _, _ = carry_states(model, frames.features, frames.offsets, look_ahead=False)
-    spread = past.std(axis=0)
-    points = past / np.where(spread > 0, spread, 1.0)
-    with one_blas_thread():
-        hidden = KMeans(n_states, n_init=1, random_state=seed).fit_predict(points)
-    following = np.append(hidden[1:], hidden[-1])
-    n_labels, n_features = frames.n_labels, frames.features.shape[1]
-    counts = np.full((n_labels, n_features, n_states, n_states), _SMOOTHING / n_states)
-    for label in range(n_labels):
-        for i in range(n_states):
-            for j in range(n_states):
-                at = (frames.labels == label) & (hidden == i) & (following == j)
-                counts[label, :, i, j] += frames.features[at].sum(axis=0)
-    begun = np.bincount(hidden[frames.offsets[:-1]], minlength=n_states)
-    initial = begun.astype(np.float64) + _SMOOTHING
-    return ContinuousTagger(
-        initial / initial.sum(),
-        counts / counts.sum(axis=(0, 3))[None, :, :, None],
-        np.ones(n_states),
-        model.labels,
-        model.typical,
-    )
+    following = replace(model, initial=initial / initial.sum(), operators=improved, final=ones)
+    return float(log_mass.mean()), following

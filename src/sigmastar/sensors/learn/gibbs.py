@@ -12,21 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.progress import stage
-from sigmastar.core.types import FloatArray, IndexArray, Learned
-from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.sensors.kernels.gibbs import sweep_states
+from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.frames import Frames
+from sigmastar.sensors.kernels.gibbs import Counts, Paths, sweep_states
 from sigmastar.sensors.model import ContinuousTagger
 
-__all__ = ["learn_gibbs_tagger"]
+__all__ = ["learn_gibbs"]
 
 
-def learn_gibbs_tagger(
-    clusters: IndexArray,
-    labels: IndexArray,
-    offsets: IndexArray,
-    alphabet: Alphabet,
+def learn_gibbs(
+    frames: Frames,
     *,
-    n_clusters: int,
     n_states: int,
     prior: float,
     n_sweeps: int,
@@ -37,15 +33,15 @@ def learn_gibbs_tagger(
 
     Parameters
     ----------
-    clusters, labels : arrays of int (n_frames,)
-        The nearest centroid and the label of each frame.
-    offsets : array
-        Where sequences begin and end.
-    n_clusters, n_states : int
-        Sizes.
+    frames : Frames
+        Labelled; the largest feature of each frame tells its centroid.
+    n_states : int
+        Hidden states of each draw.
     prior : float
         Dirichlet weight of each single move.
     """
+    clusters, n_clusters = frames.values.argmax(axis=1), frames.n_inputs
+    (labels, alphabet), offsets = frames.known_labels, frames.offsets
     n_labels = len(alphabet)
     symbols = clusters * n_labels + labels
     n_symbols = n_clusters * n_labels
@@ -56,16 +52,18 @@ def learn_gibbs_tagger(
     slot = np.arange(len(symbols)) + np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     np.add.at(counts, (states[slot], symbols, states[slot + 1]), 1)
     np.add.at(starts, states[offsets[:-1] + np.arange(len(offsets) - 1)], 1)
-    totals = counts.sum(axis=(1, 2))
+    tables = Counts(moves=counts, totals=counts.sum(axis=(1, 2)), starts=starts)
+    paths = Paths(symbols=symbols, offsets=offsets, states=states)
     drawn: list[tuple[FloatArray, FloatArray]] = []
     with stage("Gibbs sampling", n_sweeps * (n_draws + 1)) as progress:
         for draw in range(n_draws + 1):
             for _ in range(n_sweeps):
-                uniforms = rng.random(n_slots)
-                sweep_states(symbols, offsets, states, counts, totals, starts, prior, uniforms)
+                sweep_states(paths, tables, prior, rng.random(n_slots))
                 progress.advance()
             if draw:
-                table = (counts + prior) / (totals + prior * n_symbols * n_states)[:, None, None]
+                table = (counts + prior) / (tables.totals + prior * n_symbols * n_states)[
+                    :, None, None
+                ]
                 shaped = table.reshape(n_states, n_clusters, n_labels, n_states)
                 drawn.append(((starts + 1.0) / (starts + 1.0).sum(), shaped.transpose(2, 1, 0, 3)))
     size = n_states * n_draws
@@ -75,5 +73,11 @@ def learn_gibbs_tagger(
         block = slice(i * n_states, (i + 1) * n_states)
         operators[:, :, block, block] = table
     typical = np.bincount(clusters, minlength=n_clusters) / len(clusters)
-    model = ContinuousTagger(initial, operators, np.ones(size), alphabet, typical)
+    model = ContinuousTagger(
+        initial=initial,
+        operators=operators,
+        final=np.ones(size),
+        labels=alphabet,
+        typical=typical,
+    )
     return Learned(model, {"n_draws": n_draws, "n_states_of_a_draw": n_states})

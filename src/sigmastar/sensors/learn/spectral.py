@@ -1,4 +1,4 @@
-"""Spectral learning of taggers over continuous inputs (Recasens and Quattoni, ECML 2013).
+"""Spectral learning of taggers over measurements (Recasens and Quattoni, ECML 2013).
 
 From the moments H1, H2, C and H_l^σ (:mod:`sigmastar.sensors.moments`) and a rank factorisation
 H2 = F B, the tagger of theorem 1 is
@@ -17,26 +17,59 @@ without λ the operators would be noise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.frames import Frames
 from sigmastar.sensors.model import ContinuousTagger
-from sigmastar.sensors.moments import ContinuousMoments
+from sigmastar.sensors.moments import FrameMoments, frame_moments, project_triple
 
-__all__ = ["learn_continuous_tagger"]
+__all__ = ["Method", "learn_from_frames", "learn_tagger", "solve_gram"]
 
 Triple = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-def learn_continuous_tagger(
-    moments: ContinuousMoments,
+@dataclass(frozen=True)
+class Method:
+    """Which factorisation of H2, and where a sequence begins; see :func:`learn_tagger`."""
+
+    subspace: Literal["svd", "cca"] = "svd"
+    start: Literal["stationary", "first"] = "stationary"
+
+
+def learn_from_frames(
+    frames: Frames,
+    unlabelled: Frames | None = None,
+    method: Method = Method(),  # noqa: B008 - frozen
+    *,
+    n_states: int,
+    ridge: float = 1e-5,
+) -> Learned[ContinuousTagger]:
+    """Learn a tagger from the features of labelled frames, and of more without labels."""
+    moments = frame_moments(frames)
+    if unlabelled is not None:
+        moments = moments + frame_moments(unlabelled)
+    return learn_tagger(
+        moments,
+        lambda left, right: project_triple(frames, left, right),
+        frames.known_labels[1],
+        n_states=n_states,
+        ridge=ridge,
+        subspace=method.subspace,
+        start=method.start,
+    )
+
+
+def learn_tagger(
+    moments: FrameMoments,
     triple: Triple,
     labels: Alphabet,
     *,
@@ -49,7 +82,7 @@ def learn_continuous_tagger(
 
     Parameters
     ----------
-    moments : ContinuousMoments
+    moments : FrameMoments
         H1, H2 and C, of labelled and unlabelled sequences.
     triple : callable
         Gives Lᵀ H_l^σ R for two matrices L and R, as an array (label, feature, row, column).
@@ -71,7 +104,7 @@ def learn_continuous_tagger(
     gram = moments.gram
     damping = ridge * float(np.trace(gram)) / len(gram)
     left, right, values = factorise(moments.pair, gram, damping, n_states, subspace)
-    rank = int((values > 1e-12 * values[0]).sum())
+    rank = int((values > 1e-12 * values.max(initial=0.0)).sum())
     if n_states > rank:
         raise InvalidParameter(
             f"n_states must be between 1 and {rank} (the rank of the pair moments); "
@@ -109,28 +142,19 @@ def factorise(
             f"got {n_states}. Lower it, or use more features."
         )
     if subspace == "svd":
-        u, values, v = leading_svd(pair, n_states)
+        u, values, v = _leading_svd(pair, n_states)
         return u / values, v, values
     spectrum, vectors = np.linalg.eigh(gram)
     floor = 1e-12 * spectrum[-1]
     whiten = (vectors / np.sqrt(np.maximum(spectrum + damping, floor))) @ vectors.T
-    u, values, v = leading_svd(whiten @ pair @ whiten, n_states)
+    u, values, v = _leading_svd(whiten @ pair @ whiten, n_states)
     return whiten @ u / values, whiten @ v, values
 
 
-def leading_svd(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the leading singular triplets; the largest entry of each left vector is positive."""
-    size = len(matrix)
-    if size <= 200 or rank > size // 4:
-        u, values, vt = np.linalg.svd(matrix)
-        u, values, v = u[:, :rank], values[:rank], vt[:rank].T
-    else:  # Lanczos: a fixed start keeps the result the same on every run
-        u, values, vt = scipy.sparse.linalg.svds(matrix, k=rank, v0=np.ones(size))
-        order = np.argsort(-values)
-        u, values, v = u[:, order], values[order], vt[order].T
-    signs = np.sign(u[np.abs(u).argmax(axis=0), np.arange(rank)])
-    signs[signs == 0] = 1.0
-    return u * signs, np.maximum(values, np.finfo(np.float64).tiny), v * signs
+def _leading_svd(matrix: FloatArray, rank: int) -> SVD:
+    # Moments are dense and the same few vectors are wanted again and again: Lanczos pays early.
+    small = len(matrix) <= 200 or rank > len(matrix) // 4
+    return truncated_svd(matrix, rank, solver="dense" if small else "lanczos")
 
 
 def solve_gram(gram: FloatArray, damping: float, right: FloatArray) -> FloatArray:

@@ -16,8 +16,8 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, as_corpus
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.sensors.hmm.data import as_measurements
 from sigmastar.sensors.hmm.model import MeasurementHMM

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.confusion import confusion
-from sigmastar.corpus.readers.frames import FrameTable
+from sigmastar.corpus.frames import FrameTable
 from sigmastar.drawing.charts import lines, strips
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
@@ -68,7 +68,7 @@ def _operators(model: ContinuousTagger) -> list[Markup]:
 
 
 def _test(model: ContinuousTagger, data: FrameTable) -> list[Markup]:
-    tagged = tag_frames(model, data.frames, lengths=data.lengths)
+    tagged = tag_frames(model, data)
     given = [name for piece in tagged.labels for name in piece]
     first = slice(0, min(int(data.lengths[0]), _FRAMES))
     confidence = tagged.confidence[0][first]

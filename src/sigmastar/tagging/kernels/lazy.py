@@ -93,23 +93,21 @@ def find_name(memory: Memory, head: SymbolArray, name: SymbolArray) -> Int:
     h = mixed(mixed(np.int64(head[0]) + 17) ^ head[1])
     for x in range(len(name)):
         h = mixed(h ^ name[x])
-    mask = len(memory.slots) - 1
+    slots, states, names = memory.slots, memory.states, memory.names
+    mask = len(slots) - 1
     slot = mixed(h ^ len(name)) & mask
-    while memory.slots[slot] != EMPTY:
-        if is_named(memory, memory.slots[slot], head, name):
-            break
+    while slots[slot] != EMPTY and not is_named(states[slots[slot]], names, head, name):
         slot = (slot + 1) & mask
     return slot
 
 
 @kernel
-def is_named(memory: Memory, state: Int, head: SymbolArray, name: SymbolArray) -> bool:
+def is_named(row: SymbolArray, names: SymbolArray, head: SymbolArray, name: SymbolArray) -> bool:
     """Tell whether a state is the one after the given decided tags and classes."""
-    row = memory.states[state]
     if row[OLDER] != head[0] or row[OLD] != head[1] or row[DEPTH] != len(name):
         return False
     for x in range(len(name)):
-        if memory.names[row[FIRST_NAME] + x] != name[x]:
+        if names[row[FIRST_NAME] + x] != name[x]:
             return False
     return True
 
@@ -138,10 +136,12 @@ def find_state(
     slot = find_name(memory, head, name)
     if memory.slots[slot] != EMPTY:
         return np.int64(memory.slots[slot])
-    used = memory.used
+    ends, scores, tails = paths
+    used, path_tags = memory.used, memory.path_tags
+    kept, kept_scores = memory.paths, memory.path_scores
     state = used[STATES]
     memory.slots[slot] = state
-    n = len(paths.scores)
+    n = len(scores)
     row = memory.states[state]
     row[OLDER] = head[0]
     row[OLD] = head[1]
@@ -152,11 +152,11 @@ def find_state(
     row[FIRST_TAG] = used[PATH_TAGS]
     memory.names[used[NAMES] : used[NAMES] + len(name)] = name
     for p in range(n):
-        memory.paths[used[PATHS] + p, 0] = paths.ends[p, 0]
-        memory.paths[used[PATHS] + p, 1] = paths.ends[p, 1]
-        memory.path_scores[used[PATHS] + p] = paths.scores[p] - paths.scores[0]
+        kept[used[PATHS] + p, 0] = ends[p, 0]
+        kept[used[PATHS] + p, 1] = ends[p, 1]
+        kept_scores[used[PATHS] + p] = scores[p] - scores[0]
         for x in range(len(name)):
-            memory.path_tags[used[PATH_TAGS] + p * len(name) + x] = paths.tails[p, decided + x]
+            path_tags[used[PATH_TAGS] + p * len(name) + x] = tails[p, decided + x]
     used[STATES] += 1
     used[NAMES] += len(name)
     used[PATHS] += n
@@ -217,6 +217,7 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
     n = row[N_PATHS]
     paths = memory.paths[row[FIRST_PATH] : row[FIRST_PATH] + n]
     path_scores = memory.path_scores[row[FIRST_PATH] : row[FIRST_PATH] + n]
+    path_tags = memory.path_tags[row[FIRST_TAG] : row[FIRST_TAG] + n * m]
     first = offsets[code]
     k = offsets[code + 1] - first
     context_row = context_rows[code]
@@ -251,7 +252,7 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
             ends[new, 1] = tag
             new_scores[new] = best + scores[first + q]
             for x in range(m):
-                tails[new, x] = memory.path_tags[row[FIRST_TAG] + chosen * m + x]
+                tails[new, x] = path_tags[chosen * m + x]
             tails[new, m] = tag
     return Paths(ends, new_scores, tails)
 

@@ -131,10 +131,11 @@ def lower_point(point: Int, properties: SymbolArray) -> Int:
 @kernel
 def find_child(endings: Endings, key: Int) -> Int:
     """Return the slot of a child in the trie's table, or the free slot where it belongs."""
-    mask = len(endings.keys) - 1
+    keys, children = endings
+    mask = len(keys) - 1
     h = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(h >> np.uint64(20)) & mask
-    while endings.children[slot] >= 0 and endings.keys[slot] != key:
+    while children[slot] >= 0 and keys[slot] != key:
         slot = (slot + 1) & mask
     return slot
 
@@ -160,12 +161,13 @@ def grow_suffixes(
     """
     depth = paths.shape[1] - 1
     n_nodes = N_SHAPES
+    data, begins, ends = words
     longest = 0
-    for w in range(len(words.begins)):
-        longest = max(longest, words.ends[w] - words.begins[w])
+    for w in range(len(begins)):
+        longest = max(longest, ends[w] - begins[w])
     points = np.empty(longest + 1, np.int64)
-    for w in range(len(words.begins)):
-        n = decode_word(words.data, words.begins[w], words.ends[w], points)
+    for w in range(len(begins)):
+        n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)
         paths[w, 0] = node
         for d in range(1, depth + 1):
@@ -193,12 +195,13 @@ def find_endings(
     nodes: SymbolArray,
 ) -> None:
     """Give the deepest node of the trie, at most ``depth`` letters down, for each word."""
+    data, begins, ends = words
     longest = 0
-    for w in range(len(words.begins)):
-        longest = max(longest, words.ends[w] - words.begins[w])
+    for w in range(len(begins)):
+        longest = max(longest, ends[w] - begins[w])
     points = np.empty(longest + 1, np.int64)
-    for w in range(len(words.begins)):
-        n = decode_word(words.data, words.begins[w], words.ends[w], points)
+    for w in range(len(begins)):
+        n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)
         for d in range(1, min(n, depth) + 1):
             key = np.int64(node) << POINT_BITS | lower_point(points[n - d], properties)

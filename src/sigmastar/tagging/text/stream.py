@@ -67,7 +67,7 @@ def tag_file(
             if input_format == "conllu":
                 lines = ConlluBlock.parse(block, getattr(source, "name", "input"), n_lines)
                 n_lines += len(lines.lines) - 1
-                block = lines.tokens()
+                block = lines.tokens
             tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,23 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.estimator import ModelEstimator
-from sigmastar.core.rng import RandomState
-from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule, check
+from sigmastar.core.rules import Choice, Integer, Rule, check
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
-from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.estimators.base import as_pairs
 from sigmastar.transducers.moments.lattices import allowed_sizes
-from sigmastar.transducers.transliteration.learn import Recipe, learn_transliterator
+from sigmastar.transducers.transliteration.learn import learn_transliterator
 from sigmastar.transducers.transliteration.model import TransliterationModel
+from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
 
 __all__ = ["Transliterator"]
 
-_METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
-_SCORERS = ("reverse", "short", "target", "spectral", "learnfst", "em")
 
-
-class Transliterator(ModelEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Transliterator(ModelEstimator, Recipe):
     """Learns to write one string for another: transliteration, pronunciation, normalised spelling.
 
     Pairs are aligned into units of a few input and output symbols by EM over all alignments;
@@ -75,57 +73,9 @@ class Transliterator(ModelEstimator):
     ['ксана']
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "method": Choice(*_METHODS),
-        "units": Instance(tuple, list, words="a tuple of pairs (inputs, outputs)"),
-        "order": Integer(1, 20),
-        "n_states": AnyOf(Integer(1), Choice("auto")),
-        "scorers": Instance(tuple, list, words="a tuple of scorers' names"),
-        "n_folds": Integer(2),
-        "n_candidates": Integer(1),
-        "beam": Integer(1),
-        "align_iter": Integer(0),
-        "max_iter": Integer(0),
-        "inputs": Choice("independent", "exact", "reweighted"),
-        "n_epochs": Integer(0),
-        "rate": Real(0),
-        "unknown": Choice("ignore", "error"),
-    }
+    unknown: Unknown = "ignore"
 
-    def __init__(
-        self,
-        method: str = "combined",
-        *,
-        units: tuple[tuple[int, int], ...] = ((1, 0), (1, 1), (1, 2), (1, 3)),
-        order: int = 6,
-        n_states: int | str = "auto",
-        scorers: tuple[str, ...] = ("reverse", "short", "target", "spectral"),
-        n_folds: int = 5,
-        n_candidates: int = 10,
-        beam: int = 20,
-        align_iter: int = 12,
-        max_iter: int = 20,
-        inputs: str = "independent",
-        n_epochs: int = 4,
-        rate: float = 0.02,
-        random_state: RandomState = 0,
-        unknown: Unknown = "ignore",
-    ) -> None:
-        self.method = method
-        self.units = units
-        self.order = order
-        self.n_states = n_states
-        self.scorers = scorers
-        self.n_folds = n_folds
-        self.n_candidates = n_candidates
-        self.beam = beam
-        self.align_iter = align_iter
-        self.max_iter = max_iter
-        self.inputs = inputs
-        self.n_epochs = n_epochs
-        self.rate = rate
-        self.random_state = random_state
-        self.unknown = unknown
+    _rules: ClassVar[Mapping[str, Rule]] = Recipe.rules() | {"unknown": Choice("ignore", "error")}
 
     def fit(self, X: Any, y: Any = None, *, dev: Any = None) -> Self:
         """Learn from pairs.
@@ -143,7 +93,7 @@ class Transliterator(ModelEstimator):
         """
         self._check_parameters()
         for name in self.scorers:
-            check("each of scorers", name, Choice(*_SCORERS))
+            check("each of scorers", name, Choice(*JUDGES))
         allowed_sizes(self.units)
         pairs = as_pairs(X, y)
         alphabets = {
@@ -151,32 +101,10 @@ class Transliterator(ModelEstimator):
             "target_alphabet": pairs.target.alphabet,
         }
         judged = None if dev is None else as_pairs(dev, unknown="ignore", **alphabets)
-        learned = learn_transliterator(pairs, self._recipe(pairs), judged)
+        learned = learn_transliterator(pairs, self, judged)
         self.model_: TransliterationModel = learned.model
         self.info_: Mapping[str, Any] = learned.info
         return self
-
-    def _recipe(self, pairs: PairCorpus) -> Recipe:
-        size = self.n_states
-        joint = (40 if len(pairs) >= 2000 else 10) if size == "auto" else int(size)
-        return Recipe(
-            method=self.method,
-            units=tuple((int(p), int(q)) for p, q in self.units),
-            order=self.order,
-            n_states=3 if size == "auto" else int(size),
-            scorers=tuple(self.scorers),
-            n_folds=self.n_folds,
-            beam=self.beam,
-            n_candidates=self.n_candidates,
-            inputs=self.inputs,
-            align_iter=self.align_iter,
-            max_iter=self.max_iter,
-            n_epochs=self.n_epochs,
-            rate=self.rate,
-            text=all(isinstance(s, str) and len(s) == 1 for s in pairs.target.alphabet),
-            random_state=self.random_state,
-            spectral={"n_states": joint, "n_basis": 3000},
-        )
 
     def n_best(
         self, X: Sequences, k: int = 5, *, beam: int | None = None

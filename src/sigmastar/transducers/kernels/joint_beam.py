@@ -9,46 +9,102 @@ their alignment and are added up.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from sigmastar.core.hashing import EMPTY, find_slot
 from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.lattice import find_key
 
-__all__ = ["beam_search", "log_prob_units", "read_unit"]
-
-# keys and nodes of the table (context · n_units + unit → child), log p of each node's last unit
-# given the ones before it, back-off weight, suffix and landing context of each node, n_units.
-Automaton: TypeAlias = tuple[
-    IndexArray, SymbolArray, FloatArray, FloatArray, SymbolArray, SymbolArray, int
-]
-# keys and rows of the table of input chunks, where each chunk's units begin, the units,
-# the base of the keys, the output symbols of each unit (-1: none), and the most that each unit's
-# log-probability can be in any context.
-Options: TypeAlias = tuple[
-    IndexArray, SymbolArray, IndexArray, SymbolArray, int, SymbolArray, FloatArray
-]
+__all__ = ["Automaton", "Beam", "Found", "Options", "beam_search", "log_prob_units", "read_unit"]
 
 _HASH_MASK = (1 << 40) - 1
+
+
+class Automaton(NamedTuple):
+    """A back-off automaton over units."""
+
+    keys: IndexArray  # open addressing: context · n_units + unit
+    children: SymbolArray  # the node of each key; 0 (no child) where a slot is free
+    log_prob: FloatArray  # of each node's last unit given the ones before it
+    back_off: FloatArray
+    suffix: SymbolArray
+    landing: SymbolArray  # the context in which reading goes on after each node
+    n_units: int  # beginning and end included
+
+
+class Options(NamedTuple):
+    """The units that may be written for each input chunk."""
+
+    keys: IndexArray  # open addressing: the digits 1 + symbol of a chunk in the base
+    rows: SymbolArray  # the number of each chunk; -1 where a slot is free
+    starts: IndexArray  # where the units of each chunk begin
+    units: SymbolArray
+    base: int
+    outputs: SymbolArray  # the output symbols of each unit (-1: none)
+    ceiling: FloatArray  # the most that each unit's log-probability can be in any context
+
+
+class Beam(NamedTuple):
+    """How to search."""
+
+    begin: int  # the unit that begins a sequence, and that which ends it
+    end: int
+    longest: int  # the longest input chunk
+    width: int  # hypotheses to keep at each position
+    gap: float  # largest gap of log-scores to the best of them
+    table_size: int  # of the table of a position's hypotheses; at least 2 · width
+
+
+class Found(NamedTuple):
+    """The k best outputs of n inputs: log-probability, and units along the best alignment."""
+
+    scores: FloatArray  # (n, k)
+    lengths: SymbolArray  # (n, k)
+    paths: SymbolArray  # (n, k, longest input)
+
+
+class _Hypotheses(NamedTuple):
+    """What was written so far: all hypotheses of one input, position by position."""
+
+    score: FloatArray  # summed over alignments
+    single: FloatArray  # of the best alignment, along which came_from and unit lead
+    context: IndexArray
+    mark: IndexArray  # hash of the output
+    came_from: IndexArray
+    unit: IndexArray
+
+
+class _Slots(NamedTuple):
+    """The hypotheses of one position by context and output (open addressing)."""
+
+    keys: IndexArray
+    holder: IndexArray
+
+
+class _Stack(NamedTuple):
+    """The hypotheses of one position: the first, the one after the last, the best score."""
+
+    low: int
+    high: int
+    best: float
 
 
 @kernel
 def read_unit(automaton: Automaton, context: int, unit: int) -> tuple[float, int]:
     """Return the log-probability of a unit in a context, and the context after it."""
-    keys, nodes, log_prob, back_off, suffix, landing, n_units = automaton
     score = 0.0
     while True:
-        slot = find_key(keys, int(context) * n_units + unit)
-        if slot >= 0:
-            node = nodes[slot]
-            return score + log_prob[node], landing[node]
+        slot = find_slot(automaton.keys, int(context) * automaton.n_units + unit)
+        node = automaton.children[slot]
+        if node > 0:
+            return score + automaton.log_prob[node], automaton.landing[node]
         if context == 0:
             return -np.inf, 0
-        score += back_off[context]
-        context = suffix[context]
+        score += automaton.back_off[context]
+        context = automaton.suffix[context]
 
 
 @parallel_kernel
@@ -84,79 +140,156 @@ def _expand(
     options: Options,
     row: int,
     old: int,
-    floats: FloatArray,
-    ints: IndexArray,
-    used: int,
-    slots: IndexArray,
-) -> int:
-    """Extend one hypothesis by each unit of one input chunk; return the number of hypotheses.
-
-    ``floats``: score, best single score; its last row holds the best score of the stack so far
-    and the largest gap to it. ``ints``: context, output hash, came from, unit.
-    """
-    starts, units, outputs, bounds = options[2], options[3], options[5], options[6]
-    size = len(slots) - 1  # the last entry says where this stack begins
-    for place in range(starts[row], starts[row + 1]):
-        unit = units[place]
-        if floats[old, 0] + bounds[unit] < floats[-1, 0] - floats[-1, 1]:
+    hypotheses: _Hypotheses,
+    slots: _Slots,
+    stack: _Stack,
+    gap: float,
+) -> _Stack:
+    """Extend one hypothesis by each unit of one input chunk; return the stack that it went to."""
+    score, single, contexts, marks, came_from, units = hypotheses
+    low, high, best = stack
+    for place in range(options.starts[row], options.starts[row + 1]):
+        unit = options.units[place]
+        if score[old] + options.ceiling[unit] < best - gap:
             continue
-        gain, context = read_unit(automaton, ints[old, 0], unit)
-        total = floats[old, 0] + gain
-        if not total >= floats[-1, 0] - floats[-1, 1]:
+        gain, context = read_unit(automaton, contexts[old], unit)
+        total = score[old] + gain
+        if not total >= best - gap:
             continue
-        floats[-1, 0] = max(floats[-1, 0], total)
-        mark = ints[old, 1]
-        for step in range(outputs.shape[1]):
-            if outputs[unit, step] >= 0:
-                mark = (mark * 1000003 + outputs[unit, step] + 1) & _HASH_MASK
-        single = floats[old, 1] + gain
-        slot = (mark ^ (context * 7919)) & (size - 1)
-        while slots[slot] >= 0:
-            other = slots[slot]
-            if ints[other, 0] == context and ints[other, 1] == mark:
+        best = max(best, total)
+        mark = marks[old]
+        for step in range(options.outputs.shape[1]):
+            if options.outputs[unit, step] >= 0:
+                mark = (mark * 1000003 + options.outputs[unit, step] + 1) & _HASH_MASK
+        # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
+        key = (mark << 23) ^ context
+        slot = find_slot(slots.keys, key)
+        if slots.keys[slot] == EMPTY:
+            if high - low >= len(slots.keys) // 2:  # half of the slots stay free
                 break
-            slot = (slot + 1) & (size - 1)
-        other = slots[slot]
-        if other < 0:
-            if used == len(floats) - 1 or used - slots[size] >= size // 2:
-                return used
-            slots[slot] = used
-            other = used
-            used += 1
-            floats[other, 0] = total
-            floats[other, 1] = -np.inf
-            ints[other, 0] = context
-            ints[other, 1] = mark
+            slots.keys[slot] = key
+            slots.holder[slot] = high
+            score[high] = total
+            single[high] = -np.inf
+            contexts[high] = context
+            marks[high] = mark
+            came_from[high] = old
+            units[high] = unit
+            high += 1
         else:
-            floats[other, 0] = _log_add(floats[other, 0], total)
-        if single > floats[other, 1]:
-            floats[other, 1] = single
-            ints[other, 2] = old
-            ints[other, 3] = unit
-    return used
+            score[slots.holder[slot]] = _log_add(score[slots.holder[slot]], total)
+        new = slots.holder[slot]
+        if single[old] + gain > single[new]:
+            single[new] = single[old] + gain
+            came_from[new] = old
+            units[new] = unit
+    return _Stack(low, high, best)
 
 
 @kernel
-def _prune(
-    floats: FloatArray, ints: IndexArray, low: int, high: int, width: int, gap: float
-) -> int:
+def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int, gap: float) -> int:
     """Keep the best hypotheses of one stack, moved to its front; return its new end."""
     if high == low:
         return high
-    best = -np.inf
-    for h in range(low, high):
-        best = max(best, floats[h, 0])
-    cut = best - gap
+    score, single, context, mark, came_from, unit = hypotheses
+    cut = score[low:high].max() - gap
     if high - low > width:
-        scores = np.sort(floats[low:high, 0])
-        cut = max(cut, scores[len(scores) - width])
+        cut = max(cut, np.sort(score[low:high])[high - low - width])
     kept = low
     for h in range(low, high):
-        if floats[h, 0] >= cut and kept < low + width:
-            floats[kept] = floats[h]
-            ints[kept] = ints[h]
+        if score[h] >= cut and kept < low + width:
+            score[kept], single[kept] = score[h], single[h]
+            context[kept], mark[kept] = context[h], mark[h]
+            came_from[kept], unit[kept] = came_from[h], unit[h]
             kept += 1
     return kept
+
+
+@kernel
+def _close(automaton: Automaton, end: int, hypotheses: _Hypotheses, low: int, high: int) -> None:
+    """End the last hypotheses, and add up those that wrote the same in different contexts."""
+    score, single, context, mark, came_from, unit = hypotheses
+    for h in range(low, high):
+        gain = read_unit(automaton, context[h], end)[0]
+        score[h] += gain
+        single[h] += gain
+    for h in range(low, high):
+        for g in range(low, h):
+            if mark[g] == mark[h] and score[g] > -np.inf:
+                score[g] = _log_add(score[g], score[h])
+                if single[h] > single[g]:
+                    single[g], came_from[g], unit[g] = single[h], came_from[h], unit[h]
+                score[h] = -np.inf
+                break
+
+
+@kernel
+def _report(hypotheses: _Hypotheses, low: int, high: int, row: int, found: Found) -> None:
+    """Write the best of the last hypotheses, best first."""
+    score, came_from = hypotheses.score, hypotheses.came_from
+    found.scores[row] = -np.inf
+    found.lengths[row] = 0
+    for rank in range(found.scores.shape[1]):
+        best = -1
+        for h in range(low, high):
+            if score[h] > -np.inf and (best < 0 or score[h] > score[best]):
+                best = h
+        if best < 0:
+            break
+        found.scores[row, rank] = score[best]
+        score[best] = -np.inf
+        length = 0
+        h = best
+        while came_from[h] >= 0:
+            length += 1
+            h = came_from[h]
+        found.lengths[row, rank] = length
+        h = best
+        for place in range(length - 1, -1, -1):
+            found.paths[row, rank, place] = hypotheses.unit[h]
+            h = came_from[h]
+
+
+@kernel
+def _search(
+    x: SymbolArray, automaton: Automaton, options: Options, beam: Beam, row: int, found: Found
+) -> None:
+    """Find the best outputs of one input."""
+    n = len(x)
+    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
+    # the one being filled at most half as many as the table has slots.
+    room = 1 + n * beam.width + beam.table_size // 2
+    hypotheses = _Hypotheses(
+        np.empty(room),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+    )
+    slots = _Slots(np.empty(beam.table_size, np.int64), np.empty(beam.table_size, np.int64))
+    starts = np.zeros(n + 2, np.int64)
+    starts[1] = 1
+    hypotheses.score[0] = 0.0
+    hypotheses.single[0] = 0.0
+    hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
+    hypotheses.mark[0] = 0
+    hypotheses.came_from[0] = -1
+    for i in range(1, n + 1):
+        slots.keys[:] = EMPTY
+        stack = _Stack(starts[i], starts[i], -np.inf)
+        for p in range(1, min(i, beam.longest) + 1):
+            key = 0
+            for step in range(p):
+                key = key * options.base + int(x[i - p + step]) + 1
+            chunk = options.rows[find_slot(options.keys, key)]
+            if chunk < 0:
+                continue
+            for old in range(starts[i - p], starts[i - p + 1]):
+                stack = _expand(automaton, options, chunk, old, hypotheses, slots, stack, beam.gap)
+        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, beam.width, beam.gap)
+    _close(automaton, beam.end, hypotheses, starts[n], starts[n + 1])
+    _report(hypotheses, starts[n], starts[n + 1], row, found)
 
 
 @parallel_kernel
@@ -165,87 +298,10 @@ def beam_search(
     offsets: IndexArray,
     automaton: Automaton,
     options: Options,
-    settings: tuple[int, int, int, int, float],
-    scores: FloatArray,
-    lengths: SymbolArray,
-    paths: SymbolArray,
+    beam: Beam,
+    found: Found,
 ) -> None:
-    """Find the best outputs of each input.
-
-    ``settings``: beginning and end units, the longest input chunk, the beam's width and its
-    largest gap to the best. ``scores`` (n, k) receives the log-probability of each of the k best
-    outputs, summed over the alignments kept; ``paths`` (n, k, longest) its best units.
-    """
-    begin, end, most_in, width, gap = settings
-    k = scores.shape[1]
-    size = 512
-    while size < 40 * width:
-        size *= 2
-    in_keys, in_rows, base = options[0], options[1], options[4]
+    """Find the best outputs of each input."""
     for row in numba.prange(len(offsets) - 1):
         x = source[offsets[row] : offsets[row + 1]]
-        n = len(x)
-        room = (n + 1) * width + size + 1
-        floats = np.empty((room, 2))
-        ints = np.empty((room, 4), np.int64)
-        slots = np.full(size + 1, -1, np.int64)
-        stack = np.zeros(n + 2, np.int64)
-        floats[0, 0] = 0.0
-        floats[0, 1] = 0.0
-        ints[0, 0] = read_unit(automaton, 0, begin)[1]
-        ints[0, 1] = 0
-        ints[0, 2] = -1
-        stack[1] = 1
-        for i in range(1, n + 1):
-            slots[:] = -1
-            used = stack[i]
-            slots[size] = used
-            floats[-1, 0] = -np.inf
-            floats[-1, 1] = gap
-            for p in range(1, min(i, most_in) + 1):
-                key = 0
-                for step in range(p):
-                    key = key * base + int(x[i - p + step]) + 1
-                slot = find_key(in_keys, key)
-                if slot < 0:
-                    continue
-                for old in range(stack[i - p], stack[i - p + 1]):
-                    used = _expand(
-                        automaton, options, in_rows[slot], old, floats, ints, used, slots
-                    )
-            stack[i + 1] = _prune(floats, ints, stack[i], used, width, gap)
-        scores[row] = -np.inf
-        lengths[row] = 0
-        first, last = stack[n], stack[n + 1]
-        for h in range(first, last):
-            gain = read_unit(automaton, ints[h, 0], end)[0]
-            floats[h, 0] += gain
-            floats[h, 1] += gain
-        for h in range(first, last):  # one output may end in several contexts
-            for g in range(first, h):
-                if ints[g, 1] == ints[h, 1] and floats[g, 0] > -np.inf:
-                    floats[g, 0] = _log_add(floats[g, 0], floats[h, 0])
-                    if floats[h, 1] > floats[g, 1]:
-                        floats[g, 1] = floats[h, 1]
-                        ints[g, 2:] = ints[h, 2:]
-                    floats[h, 0] = -np.inf
-                    break
-        for rank in range(k):
-            best = -1
-            for h in range(first, last):
-                if floats[h, 0] > -np.inf and (best < 0 or floats[h, 0] > floats[best, 0]):
-                    best = h
-            if best < 0:
-                break
-            scores[row, rank] = floats[best, 0]
-            floats[best, 0] = -np.inf
-            length = 0
-            h = best
-            while ints[h, 2] >= 0:
-                length += 1
-                h = ints[h, 2]
-            lengths[row, rank] = length
-            h = best
-            for place in range(length - 1, -1, -1):
-                paths[row, rank, place] = ints[h, 3]
-                h = ints[h, 2]
+        _search(x, automaton, options, beam, row, found)

@@ -9,56 +9,79 @@ digits in base B are 1 + its symbols (zeros where it has fewer than the most).
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.hashing import EMPTY, find_slot
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, SymbolArray
 
-__all__ = ["fill_keys", "fill_lattices", "find_key", "gather_units", "insert_key"]
+__all__ = ["Cells", "Lattices", "Pairs", "UnitTable", "fill_keys", "fill_lattices", "gather_units"]
 
 ByteArray: TypeAlias = NDArray[np.uint8]
-Pairs: TypeAlias = tuple[SymbolArray, IndexArray, SymbolArray, IndexArray]
+
+
+class Pairs(NamedTuple):
+    """The inputs and outputs of many pairs, one after the other, and where each begins."""
+
+    source: SymbolArray
+    source_offsets: IndexArray
+    target: SymbolArray
+    target_offsets: IndexArray
+
+
+class UnitTable(NamedTuple):
+    """Known units by their keys (open addressing): the place of each, or -1."""
+
+    keys: IndexArray
+    places: SymbolArray
+    allowed: BoolArray  # sizes, by inputs and outputs
+    base: int
+
+
+class Cells(NamedTuple):
+    """Work space for the cells (i, j) of the longest input and output."""
+
+    units: SymbolArray  # the unit of each size that enters a cell, or -1
+    useful: ByteArray  # 1: reached from the beginning; 2: and leads to the end
+    number: SymbolArray  # the node of a useful cell
+
+
+class Lattices(NamedTuple):
+    """The alignments of many pairs; nodes are numbered over all of them.
+
+    Attributes
+    ----------
+    arcs : array of int32 (n_arcs, 3)
+        Node left, node entered, unit.
+    node_offsets, arc_offsets : array of int64 (n_pairs + 1,)
+        Where the nodes and the arcs of each pair begin; one without an alignment has neither.
+    """
+
+    arcs: SymbolArray
+    node_offsets: IndexArray
+    arc_offsets: IndexArray
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.node_offsets) - 1
+
+    @property
+    def alignable(self) -> BoolArray:
+        """Which pairs have an alignment."""
+        return np.diff(self.node_offsets) > 0
 
 
 @kernel
-def _slot(key: int, size: int) -> int:
-    """Spread a key over a table whose size is a power of two (no product exceeds 63 bits)."""
-    key = int(key)  # without the compiler, small NumPy integers would overflow
-    mixed = ((key & 0x7FFFFFFF) * 0x1E3779B1) ^ ((key >> 31) * 0x15EBCA77)
-    return (mixed ^ (mixed >> 23)) & (size - 1)
-
-
-@kernel
-def insert_key(keys: IndexArray, key: int) -> tuple[int, bool]:
-    """Put a key into an open-addressing table (-1: free); return its slot and whether it is new."""
-    slot = _slot(key, len(keys))
-    while keys[slot] != -1:
-        if keys[slot] == key:
-            return slot, False
-        slot = (slot + 1) & (len(keys) - 1)
-    keys[slot] = key
-    return slot, True
-
-
-@kernel
-def fill_keys(keys: IndexArray, values: SymbolArray, entries: IndexArray) -> None:
-    """Put entries into a table that has room, each with its place as its value."""
+def fill_keys(keys: IndexArray, places: SymbolArray, entries: IndexArray) -> None:
+    """Put entries into an empty table that has room, each with its place."""
     for place in range(len(entries)):
-        values[insert_key(keys, entries[place])[0]] = place
-
-
-@kernel
-def find_key(keys: IndexArray, key: int) -> int:
-    """Return the slot of a key, or -1."""
-    slot = _slot(key, len(keys))
-    while keys[slot] != -1:
-        if keys[slot] == key:
-            return slot
-        slot = (slot + 1) & (len(keys) - 1)
-    return -1
+        slot = find_slot(keys, entries[place])
+        keys[slot] = entries[place]
+        places[slot] = place
 
 
 @kernel
@@ -95,21 +118,38 @@ def _rates(allowed: BoolArray) -> tuple[float, float]:
 
 
 @kernel
+def _most_units(n: int, t: int, allowed: BoolArray) -> int:
+    """Bound the units of a pair of lengths n and t.
+
+    A unit p:q is cut out at one of n - p + 1 places of the input and, unless q = 0, at one of
+    t - q + 1 places of the output.
+    """
+    most = 0
+    for p in range(1, min(n, allowed.shape[0] - 1) + 1):
+        for q in range(min(t, allowed.shape[1] - 1) + 1):
+            if allowed[p, q]:
+                most += (n - p + 1) * (t - q + 1 if q > 0 else 1)
+    return most
+
+
+@kernel
 def gather_units(
-    source: SymbolArray,
-    source_offsets: IndexArray,
-    target: SymbolArray,
-    target_offsets: IndexArray,
-    allowed: BoolArray,
-    base: int,
-    keys: IndexArray,
+    pairs: Pairs, allowed: BoolArray, base: int, n_possible: int, keys: IndexArray
 ) -> int:
-    """Collect the keys of all units; return their number, or -1 if the table is too full."""
+    """Collect the keys of all units; return 0, or for how many the table must have room.
+
+    ``n_possible`` units can be made of the two alphabets. A pair is read only if the table is at
+    most half full after it: it adds ``_most_units`` keys at most, and no table ever holds more than
+    ``n_possible``. So there always is a free slot, at which a search ends.
+    """
     found = 0
     least, most = _rates(allowed)
-    for row in range(len(source_offsets) - 1):
-        x = source[source_offsets[row] : source_offsets[row + 1]]
-        y = target[target_offsets[row] : target_offsets[row + 1]]
+    for row in range(len(pairs.source_offsets) - 1):
+        x = pairs.source[pairs.source_offsets[row] : pairs.source_offsets[row + 1]]
+        y = pairs.target[pairs.target_offsets[row] : pairs.target_offsets[row + 1]]
+        room = min(found + _most_units(len(x), len(y), allowed), n_possible)
+        if 2 * room > len(keys):
+            return room
         for i in range(1, len(x) + 1):
             low, high = _band(i, len(x), len(y), least, most)
             for j in range(low, high + 1):
@@ -117,25 +157,18 @@ def gather_units(
                     for q in range(min(j, allowed.shape[1] - 1) + 1):
                         if allowed[p, q]:
                             key = _unit_key(x, y, i, j, p, q, allowed, base)
-                            found += insert_key(keys, key)[1]
-        if found > len(keys) // 2:
-            return -1
-    return found
+                            slot = find_slot(keys, key)
+                            if keys[slot] == EMPTY:
+                                keys[slot] = key
+                                found += 1
+    return 0
 
 
 @kernel
-def _mark(
-    x: SymbolArray,
-    y: SymbolArray,
-    allowed: BoolArray,
-    base: int,
-    keys: IndexArray,
-    values: SymbolArray,
-    units: SymbolArray,
-    useful: ByteArray,
-) -> int:
+def _mark(x: SymbolArray, y: SymbolArray, table: UnitTable, cells: Cells) -> int:
     """Look up the units of one pair and mark the useful cells; return the number of arcs."""
     n, t = len(x), len(y)
+    allowed, units, useful = table.allowed, cells.units, cells.useful
     width = allowed.shape[1]
     useful[: n + 1, : t + 1] = 0
     useful[0, 0] = 1
@@ -147,9 +180,10 @@ def _mark(
                 for q in range(min(j, width - 1) + 1):
                     units[i, j, p * width + q] = -1
                     if allowed[p, q] and useful[i - p, j - q]:
-                        slot = find_key(keys, _unit_key(x, y, i, j, p, q, allowed, base))
-                        if slot >= 0 and values[slot] >= 0:
-                            units[i, j, p * width + q] = values[slot]
+                        key = _unit_key(x, y, i, j, p, q, allowed, table.base)
+                        place = table.places[find_slot(table.keys, key)]
+                        if place >= 0:
+                            units[i, j, p * width + q] = place
                             useful[i, j] = 1
     if not useful[n, t]:
         return 0
@@ -169,42 +203,17 @@ def _mark(
 
 
 @kernel
-def _work(
-    source_offsets: IndexArray, target_offsets: IndexArray, allowed: BoolArray
-) -> tuple[SymbolArray, ByteArray]:
-    """Allocate the cells of the longest pair."""
-    n = np.max(np.diff(source_offsets)) + 1
-    t = np.max(np.diff(target_offsets)) + 1
-    units = np.full((n, t, allowed.shape[0] * allowed.shape[1]), -1, np.int32)
-    return units, np.zeros((n, t), np.uint8)
-
-
-@kernel
-def fill_lattices(
-    pairs: Pairs,
-    allowed: BoolArray,
-    base: int,
-    keys: IndexArray,
-    values: SymbolArray,
-    node_offsets: IndexArray,
-    arc_offsets: IndexArray,
-    arcs: SymbolArray,
-) -> None:
-    """Write the arcs (from, to, unit) of each lattice; nodes are numbered over all pairs.
-
-    Without room for arcs, the offsets are written instead. A pair without a path has neither
-    nodes nor arcs.
-    """
-    source, source_offsets, target, target_offsets = pairs
-    units, useful = _work(source_offsets, target_offsets, allowed)
-    number = np.zeros(useful.shape, np.int32)
-    width = allowed.shape[1]
+def fill_lattices(pairs: Pairs, table: UnitTable, cells: Cells, lattices: Lattices) -> None:
+    """Write the arcs of each lattice; without room for arcs, write the offsets instead."""
+    units, useful, number = cells
+    arcs, node_offsets, arc_offsets = lattices
+    width = table.allowed.shape[1]
     sizing = len(arcs) == 0
-    for row in range(len(source_offsets) - 1):
-        x = source[source_offsets[row] : source_offsets[row + 1]]
-        y = target[target_offsets[row] : target_offsets[row + 1]]
+    for row in range(len(node_offsets) - 1):
+        x = pairs.source[pairs.source_offsets[row] : pairs.source_offsets[row + 1]]
+        y = pairs.target[pairs.target_offsets[row] : pairs.target_offsets[row + 1]]
         node, arc = node_offsets[row], arc_offsets[row]
-        found = _mark(x, y, allowed, base, keys, values, units, useful)
+        found = _mark(x, y, table, cells)
         if found > 0:
             for i in range(len(x) + 1):
                 for j in range(len(y) + 1):
@@ -214,7 +223,7 @@ def fill_lattices(
                     node += 1
                     if sizing:
                         continue
-                    for p in range(1, min(i, allowed.shape[0] - 1) + 1):
+                    for p in range(1, min(i, table.allowed.shape[0] - 1) + 1):
                         for q in range(min(j, width - 1) + 1):
                             unit = units[i, j, p * width + q]
                             if unit >= 0 and useful[i - p, j - q] == 2:

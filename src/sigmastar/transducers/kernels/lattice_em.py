@@ -1,4 +1,4 @@
-"""Sums over lattices: forward, backward, expected counts, best paths, and expected trigrams.
+"""Sums over lattices: forward, backward, expected counts, best paths.
 
 Every arc u from node s to node t carries an m × m operator A_u (m = 1: a probability). The forward
 row vector of a node is the sum, over the paths that lead to it, of initial · A · A · …; each node
@@ -8,17 +8,36 @@ neither underflow nor pay for logarithms of sums.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.transducers.kernels.lattice import Lattices
+from sigmastar.transducers.kernels.operators import Machine
 
-__all__ = ["best_paths", "count_trigrams", "expected_counts", "forward_lattices"]
+__all__ = ["BLOCKS", "Uses", "best_paths", "expected_uses", "forward", "forward_lattices"]
+
+BLOCKS = 8  # fixed, so that sums do not depend on the number of threads
+
+
+class Uses(NamedTuple):
+    """Expected uses of each entry of each operator, and of each initial state, by block."""
+
+    operators: FloatArray  # (blocks, n, m, m)
+    initial: FloatArray  # (blocks, m)
+
+    @classmethod
+    def none(cls, n_operators: int, n_states: int) -> Uses:
+        """Return zeros to add to."""
+        shape = (BLOCKS, n_operators, n_states, n_states)
+        return cls(np.zeros(shape), np.zeros((BLOCKS, n_states)))
 
 
 @kernel
-def _forward(
+def forward(
     arcs: SymbolArray,
     first: int,
     operators: FloatArray,
@@ -69,16 +88,10 @@ def _forward(
 
 
 @parallel_kernel
-def forward_lattices(
-    arcs: SymbolArray,
-    node_offsets: IndexArray,
-    arc_offsets: IndexArray,
-    operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
-    log_totals: FloatArray,
-) -> None:
+def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArray) -> None:
     """Write the log of initial · (sum over paths) · final for each lattice (-inf: no path)."""
+    arcs, node_offsets, arc_offsets = lattices
+    initial, operators, final = machine
     for row in numba.prange(len(node_offsets) - 1):
         log_totals[row] = -np.inf
         n = node_offsets[row + 1] - node_offsets[row]
@@ -86,7 +99,7 @@ def forward_lattices(
             vectors = np.zeros((n, len(initial)))
             scales = np.zeros(n)
             part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
-            _forward(part, node_offsets[row], operators, initial, vectors, scales)
+            forward(part, node_offsets[row], operators, initial, vectors, scales)
             end = 0.0
             for a in range(len(final)):
                 end += vectors[n - 1, a] * final[a]
@@ -94,81 +107,76 @@ def forward_lattices(
                 log_totals[row] = scales[n - 1] + np.log(end)
 
 
-@parallel_kernel
-def expected_counts(
-    arcs: SymbolArray,
-    node_offsets: IndexArray,
-    arc_offsets: IndexArray,
-    operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
-    counts: FloatArray,
-    log_totals: FloatArray,
+@kernel
+def _block_uses(
+    lattices: Lattices, machine: Machine, uses: Uses, block: int, log_totals: FloatArray
 ) -> None:
-    """Add up, in each block of ``counts``, the expected uses of each operator entry.
-
-    ``counts`` is (blocks, n_operators + 1, m, m); the last operator's first row receives the
-    expected initial states. Blocks split the lattices evenly, so their sum does not depend on
-    the number of threads. Multiply the result entrywise by the operators.
-    """
-    n_rows = len(node_offsets) - 1
-    n_blocks = len(counts)
+    """Add up the expected uses of one block of lattices."""
+    arcs, node_offsets, arc_offsets = lattices
+    initial, operators, final = machine
+    n_rows, n_blocks = len(node_offsets) - 1, len(uses.operators)
+    low = n_rows * block // n_blocks
+    high = n_rows * (block + 1) // n_blocks
     m = len(initial)
-    for block in numba.prange(n_blocks):
-        low = n_rows * block // n_blocks
-        high = n_rows * (block + 1) // n_blocks
-        most = 1
-        for row in range(low, high):
-            most = max(most, node_offsets[row + 1] - node_offsets[row])
-        vectors = np.zeros((most, m))
-        after = np.zeros((most, m))
-        scales = np.zeros(most)
-        for row in range(low, high):
-            first = node_offsets[row]
-            n = node_offsets[row + 1] - first
-            log_totals[row] = -np.inf
-            if n == 0:
+    most = 1
+    for row in range(low, high):
+        most = max(most, node_offsets[row + 1] - node_offsets[row])
+    vectors = np.zeros((most, m))
+    after = np.zeros((most, m))
+    scales = np.zeros(most)
+    for row in range(low, high):
+        first = node_offsets[row]
+        n = node_offsets[row + 1] - first
+        log_totals[row] = -np.inf
+        if n == 0:
+            continue
+        part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
+        forward(part, first, operators, initial, vectors, scales)
+        end = 0.0
+        for a in range(m):
+            end += vectors[n - 1, a] * final[a]
+        if not end > 0.0:
+            continue
+        log_totals[row] = scales[n - 1] + np.log(end)
+        after[:n] = 0.0
+        after[n - 1] = final / end
+        for arc in range(len(part) - 1, -1, -1):
+            origin = part[arc, 0] - first
+            goal = part[arc, 1] - first
+            # A node that weighs e^-700 of its neighbour has no posterior to speak of.
+            if scales[origin] == -np.inf or scales[goal] < scales[origin] - 700.0:
                 continue
-            part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
-            _forward(part, first, operators, initial, vectors, scales)
-            end = 0.0
+            factor = np.exp(scales[origin] - scales[goal])
+            operator = operators[part[arc, 2]]
+            into = uses.operators[block, part[arc, 2]]
             for a in range(m):
-                end += vectors[n - 1, a] * final[a]
-            if not end > 0.0:
-                continue
-            log_totals[row] = scales[n - 1] + np.log(end)
-            after[:n] = 0.0
-            after[n - 1] = final / end
-            for arc in range(len(part) - 1, -1, -1):
-                origin = part[arc, 0] - first
-                goal = part[arc, 1] - first
-                # A node that weighs e^-700 of its neighbour has no posterior to speak of.
-                if scales[origin] == -np.inf or scales[goal] < scales[origin] - 700.0:
-                    continue
-                factor = np.exp(scales[origin] - scales[goal])
-                operator = operators[part[arc, 2]]
-                into = counts[block, part[arc, 2]]
-                for a in range(m):
-                    weight = factor * vectors[origin, a]
-                    back = 0.0
-                    for b in range(m):
-                        into[a, b] += weight * after[goal, b]
-                        back += operator[a, b] * after[goal, b]
-                    after[origin, a] += factor * back
-            for a in range(m):
-                counts[block, -1, 0, a] += vectors[0, a] * after[0, a]
+                weight = factor * vectors[origin, a]
+                back = 0.0
+                for b in range(m):
+                    into[a, b] += weight * after[goal, b]
+                    back += operator[a, b] * after[goal, b]
+                after[origin, a] += factor * back
+        for a in range(m):
+            uses.initial[block, a] += vectors[0, a] * after[0, a]
+
+
+@parallel_kernel
+def expected_uses(lattices: Lattices, machine: Machine, uses: Uses, log_totals: FloatArray) -> None:
+    """Add up, in each block, the expected uses of operators and of initial states.
+
+    Blocks split the lattices evenly, so their sum does not depend on the number of threads.
+    Multiply the uses of operators entrywise by the operators.
+    """
+    for block in numba.prange(len(uses.operators)):
+        _block_uses(lattices, machine, uses, block, log_totals)
 
 
 @kernel
 def best_paths(
-    arcs: SymbolArray,
-    node_offsets: IndexArray,
-    arc_offsets: IndexArray,
-    log_weights: FloatArray,
-    path: SymbolArray,
-    path_offsets: IndexArray,
+    lattices: Lattices, log_weights: FloatArray, path: SymbolArray, path_offsets: IndexArray
 ) -> None:
     """Write the units of each lattice's heaviest path into ``path`` (room for all nodes)."""
+    arcs, node_offsets, arc_offsets = lattices
     n_rows = len(node_offsets) - 1
     used = 0
     for row in range(n_rows):
@@ -199,82 +207,3 @@ def best_paths(
             node = arcs[came_by[node], 0] - first
         used += length
     path_offsets[n_rows] = used
-
-
-@kernel
-def count_trigrams(
-    arcs: SymbolArray,
-    node_offsets: IndexArray,
-    arc_offsets: IndexArray,
-    weights: FloatArray,
-    triples: SymbolArray,
-    masses: FloatArray,
-) -> int:
-    """List the unit trigrams of all lattices with their posterior masses; return how many.
-
-    A trigram is three consecutive arcs; a path with weight w(u1) w(u2) … has a posterior
-    proportional to it. With no room in ``triples`` (length 0) only their number is returned.
-    """
-    found = 0
-    for row in range(len(node_offsets) - 1):
-        first = node_offsets[row]
-        n = node_offsets[row + 1] - first
-        if n == 0:
-            continue
-        low, high = arc_offsets[row], arc_offsets[row + 1]
-        entering = np.full(n + 1, -1, np.int64)  # arcs are sorted by the node they enter
-        leaving = np.zeros(n + 1, np.int64)
-        for arc in range(low, high):
-            if entering[arcs[arc, 1] - first] < 0:
-                entering[arcs[arc, 1] - first] = arc
-            leaving[arcs[arc, 0] - first] += 1
-        entering[n] = high
-        for node in range(n - 1, -1, -1):
-            if entering[node] < 0:
-                entering[node] = entering[node + 1]
-        if len(triples) == 0:
-            for arc in range(low, high):
-                s = arcs[arc, 0] - first
-                found += (entering[s + 1] - entering[s]) * leaving[arcs[arc, 1] - first]
-            continue
-        forward = np.zeros(n)
-        scales = np.zeros(n)
-        vectors = np.zeros((n, 1))
-        part = arcs[low:high]
-        operators = weights.reshape(-1, 1, 1)
-        _forward(part, first, operators, np.ones(1), vectors, scales)
-        forward = vectors[:, 0]
-        backward = np.zeros(n)
-        backward[n - 1] = 1.0 / forward[n - 1]
-        starts = np.zeros(n + 1, np.int64)
-        for node in range(n):
-            starts[node + 1] = starts[node] + leaving[node]
-        outgoing = np.zeros(high - low, np.int64)
-        filled = starts[:n].copy()
-        for arc in range(low, high):
-            s = arcs[arc, 0] - first
-            outgoing[filled[s]] = arc
-            filled[s] += 1
-        for arc in range(high - 1, low - 1, -1):
-            s = arcs[arc, 0] - first
-            t = arcs[arc, 1] - first
-            if scales[s] > -np.inf and scales[t] >= scales[s] - 700.0:
-                backward[s] += weights[arcs[arc, 2]] * backward[t] * np.exp(scales[s] - scales[t])
-        for middle in range(low, high):
-            s = arcs[middle, 0] - first
-            t = arcs[middle, 1] - first
-            for before in range(entering[s], entering[s + 1]):
-                r = arcs[before, 0] - first
-                head = forward[r] * weights[arcs[before, 2]] * weights[arcs[middle, 2]]
-                for place in range(starts[t], starts[t + 1]):
-                    after = outgoing[place]
-                    u = arcs[after, 1] - first
-                    tail = weights[arcs[after, 2]] * backward[u]
-                    triples[found, 0] = arcs[before, 2]
-                    triples[found, 1] = arcs[middle, 2]
-                    triples[found, 2] = arcs[after, 2]
-                    masses[found] = 0.0
-                    if scales[r] > -np.inf and scales[u] >= scales[r] - 700.0:
-                        masses[found] = head * tail * np.exp(scales[r] - scales[u])
-                    found += 1
-    return found

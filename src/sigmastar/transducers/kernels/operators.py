@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["accumulate_operators", "chain_scores", "signed_scores"]
+__all__ = ["AlignedPairs", "Machine", "accumulate_operators", "chain_scores", "signed_scores"]
+
+
+class Machine(NamedTuple):
+    """A linear machine: a path weighs initial · A · … · A · final (m states)."""
+
+    initial: FloatArray
+    operators: FloatArray  # (n, m, m), rows are where an arc leaves
+    final: FloatArray
+
+
+class AlignedPairs(NamedTuple):
+    """Inputs and outputs of equal lengths, one after the other, and where each pair begins."""
+
+    source: SymbolArray
+    target: SymbolArray
+    offsets: IndexArray
 
 
 @kernel
@@ -33,18 +51,13 @@ def accumulate_operators(
 
 @parallel_kernel
 def signed_scores(
-    places: SymbolArray,
-    offsets: IndexArray,
-    operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
-    signs: FloatArray,
-    logs: FloatArray,
+    places: SymbolArray, offsets: IndexArray, machine: Machine, signs: FloatArray, logs: FloatArray
 ) -> None:
     """Write the sign and the log-modulus of initial · A · … · A · final of each sequence.
 
     ``places`` holds the operator of each position (-1: zero).
     """
+    initial, operators, final = machine
     m = len(initial)
     for row in numba.prange(len(offsets) - 1):
         state = initial.copy()
@@ -82,13 +95,7 @@ def signed_scores(
 
 @parallel_kernel
 def chain_scores(
-    pairs: tuple[SymbolArray, SymbolArray, IndexArray],
-    table: SymbolArray,
-    operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
-    floor: float,
-    log_probs: FloatArray,
+    pairs: AlignedPairs, table: SymbolArray, machine: Machine, floor: float, log_probs: FloatArray
 ) -> None:
     """Write log p(y_t | x_1…x_t, y_1…y_{t−1}) of every position.
 
@@ -97,6 +104,7 @@ def chain_scores(
     operators are. Where nothing positive is left the state starts afresh.
     """
     source, target, offsets = pairs
+    initial, operators, final = machine
     m = len(initial)
     n_outputs = table.shape[1]
     ends = np.zeros((len(operators), m))

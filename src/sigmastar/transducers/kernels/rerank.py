@@ -8,15 +8,16 @@ weights. Training raises the probability, in the softmax over a pair's candidate
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.transducers.kernels.operators import Machine
 
-__all__ = ["chain_units", "score_candidates", "train_candidates"]
+__all__ = ["Ascending", "Marks", "UnitPaths", "chain_units", "score_candidates", "train_candidates"]
 
 # Input windows: symbols before and after the place of a unit.
 _BEFORE = (0, 1, 0, 1, 2, 0, 2, 1, 2, 3, 0, 3, 3, 1)
@@ -25,23 +26,36 @@ _WITH_PREVIOUS = 5  # so many windows are combined with the previous output as w
 _PER_UNIT = 14 + 5 + 1
 _MASK = (1 << 40) - 1
 
-# Inputs and where they begin; units of all candidates and where each begins.
-Candidates: TypeAlias = tuple[SymbolArray, IndexArray, SymbolArray, IndexArray]
-# A mark for each unit's output, and how many input symbols it reads.
-Marks: TypeAlias = tuple[IndexArray, SymbolArray]
+
+class UnitPaths(NamedTuple):
+    """Inputs and where each begins; the units of all candidates and where each begins."""
+
+    source: SymbolArray
+    source_offsets: IndexArray
+    units: SymbolArray
+    offsets: IndexArray
+
+
+class Marks(NamedTuple):
+    """What features see of a unit: a number for its output, and how many input symbols it reads."""
+
+    output: IndexArray
+    reads: SymbolArray
+
+
+class Ascending(NamedTuple):
+    """Weights on their way up (AdaGrad): their values, and the sums of their squared gradients."""
+
+    weights: FloatArray
+    squares: FloatArray
 
 
 @parallel_kernel
 def chain_units(
-    units: SymbolArray,
-    offsets: IndexArray,
-    operators: FloatArray,
-    initial: FloatArray,
-    final: FloatArray,
-    floor: float,
-    scores: FloatArray,
+    units: SymbolArray, offsets: IndexArray, machine: Machine, floor: float, scores: FloatArray
 ) -> None:
     """Write the sum of the logs of next-unit weights, each at least ``floor``, end included."""
+    initial, operators, final = machine
     m = len(initial)
     end = len(operators) - 1
     for row in numba.prange(len(offsets) - 1):
@@ -84,13 +98,12 @@ def _features(
     x: SymbolArray, units: SymbolArray, marks: Marks, size: int, found: IndexArray
 ) -> int:
     """List the hashed features of one candidate; return how many."""
-    output_of, reads = marks
     n = 0
     place = 0
     previous = 1
     earlier = 1
     for t in range(len(units)):
-        output = output_of[units[t]]
+        output = marks.output[units[t]]
         for window in range(14):
             h = window * 31 + 17
             for d in range(-_BEFORE[window], _AFTER[window] + 1):
@@ -108,13 +121,13 @@ def _features(
         n += 1
         earlier = previous
         previous = output
-        place += reads[units[t]]
+        place += marks.reads[units[t]]
     return n
 
 
 @parallel_kernel
 def score_candidates(
-    candidates: Candidates,
+    candidates: UnitPaths,
     owner: IndexArray,
     marks: Marks,
     weights: FloatArray,
@@ -135,19 +148,19 @@ def score_candidates(
 
 @kernel
 def train_candidates(
-    candidates: Candidates,
+    candidates: UnitPaths,
     groups: IndexArray,
     marks: Marks,
     right: FloatArray,
     base: FloatArray,
-    state: tuple[FloatArray, FloatArray],
+    state: Ascending,
     order: IndexArray,
     rate: float,
 ) -> float:
     """Make one pass over the groups in the given order; return the mean log-probability.
 
-    ``base`` is a fixed score of each candidate that the features add to; ``state`` holds the
-    weights and the sums of their squared gradients. Groups without a right candidate do not count.
+    ``base`` is a fixed score of each candidate that the features add to. Groups without a right
+    candidate do not count.
     """
     source, source_offsets, units, offsets = candidates
     weights, squares = state

@@ -8,24 +8,57 @@ is not positive are dropped.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from sigmastar.core.hashing import EMPTY, find_slot
 from sigmastar.core.jit import kernel, parallel_kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["vector_beam"]
-
-# Where the options of each input symbol begin, their outputs, their operators' places, and the
-# symbols that each output stands for (-1: none).
-Choices: TypeAlias = tuple[IndexArray, SymbolArray, SymbolArray, SymbolArray]
-# Operators, operators · final, initial.
-Weights: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+__all__ = ["Choices", "vector_beam"]
 
 _HASH_MASK = (1 << 40) - 1
-_TABLE = 4096
+_TABLE = 4096  # slots for the hypotheses of one position
+_GAP = 20.0  # largest gap of log-weights to the best hypothesis of a position
+
+
+class Choices(NamedTuple):
+    """What may be written for each input symbol."""
+
+    starts: IndexArray  # where the options of each input symbol begin
+    outputs: SymbolArray
+    places: SymbolArray  # the operator of each option
+    spelled: SymbolArray  # the symbols that each output stands for (-1: none)
+    operators: FloatArray
+    ends: FloatArray  # operators · final
+
+
+class _Hypotheses(NamedTuple):
+    """Outputs written so far: all hypotheses of one input, position by position."""
+
+    value: FloatArray  # log of the weight that the sequence would have if it ended here
+    scale: FloatArray  # log of what the vector is to be multiplied by
+    vector: FloatArray
+    mark: IndexArray  # hash of the output
+    came_from: IndexArray
+    output: IndexArray
+
+
+class _Slots(NamedTuple):
+    """The hypotheses of one position by their marks (open addressing)."""
+
+    keys: IndexArray
+    holder: IndexArray
+
+
+class _Stack(NamedTuple):
+    """The hypotheses of one position: the first, the one after the last, the best (or -1)."""
+
+    low: int
+    high: int
+    top: int
 
 
 @kernel
@@ -33,71 +66,131 @@ def _extend(
     symbol: int,
     old: int,
     choices: Choices,
-    weights: Weights,
-    floats: FloatArray,
-    ints: IndexArray,
-    slots: IndexArray,
-    used: int,
-) -> int:
-    """Extend one hypothesis by every option of an input symbol; return the number of hypotheses.
-
-    ``floats``: value (log), scale (log), vector. ``ints``: output hash, came from, output.
-    ``slots``'s last two entries hold the first hypothesis of the stack and its best one.
-    """
-    starts, outputs, places, spelled = choices
-    operators, ends, _ = weights
-    m = operators.shape[1]
-    for option in range(starts[symbol], starts[symbol + 1]):
-        place = places[option]
+    hypotheses: _Hypotheses,
+    slots: _Slots,
+    stack: _Stack,
+) -> _Stack:
+    """Extend one hypothesis by every option of an input symbol; return the stack it went to."""
+    values, scales, vectors, marks, came_from, outputs = hypotheses
+    low, high, top = stack
+    m = vectors.shape[1]
+    for option in range(choices.starts[symbol], choices.starts[symbol + 1]):
+        place = choices.places[option]
         value = 0.0
         for i in range(m):
-            value += floats[old, 2 + i] * ends[place, i]
+            value += vectors[old, i] * choices.ends[place, i]
         if not value > 0.0:
             continue
-        score = np.log(value) + floats[old, 1]
-        top = slots[_TABLE + 1]
-        if top >= 0 and score < floats[top, 0] - 20.0:
+        score = np.log(value) + scales[old]
+        if top >= 0 and score < values[top] - _GAP:
             continue
-        output = outputs[option]
-        mark = ints[old, 0]
-        for step in range(spelled.shape[1]):
-            if spelled[output, step] >= 0:
-                mark = (mark * 1000003 + spelled[output, step] + 1) & _HASH_MASK
-        slot = (mark ^ (mark >> 17)) & (_TABLE - 1)
-        while slots[slot] >= 0 and ints[slots[slot], 0] != mark:
-            slot = (slot + 1) & (_TABLE - 1)
-        new = slots[slot]
-        if new < 0:
-            if used == len(floats) or used - slots[_TABLE] >= _TABLE // 2:
-                return used
-            new = used
-            used += 1
-            slots[slot] = new
-            floats[new, 0] = score
-            floats[new, 1] = floats[old, 1]
-            floats[new, 2:] = 0.0
-            ints[new, 0] = mark
-            ints[new, 1] = old
-            ints[new, 2] = output
+        output = choices.outputs[option]
+        mark = marks[old]
+        for step in range(choices.spelled.shape[1]):
+            if choices.spelled[output, step] >= 0:
+                mark = (mark * 1000003 + choices.spelled[output, step] + 1) & _HASH_MASK
+        slot = find_slot(slots.keys, mark)
+        if slots.keys[slot] == EMPTY:
+            if high - low >= len(slots.keys) // 2:  # half of the slots stay free
+                break
+            new = high
+            high += 1
+            slots.keys[slot] = mark
+            slots.holder[slot] = new
+            values[new] = score
+            scales[new] = scales[old]
+            vectors[new] = 0.0
+            marks[new] = mark
+            came_from[new] = old
+            outputs[new] = output
             factor = 1.0
         else:
-            if score > floats[new, 0]:
-                ints[new, 1] = old
-                ints[new, 2] = output
-            high = max(score, floats[new, 0])
-            floats[new, 0] = high + np.log1p(np.exp(min(score, floats[new, 0]) - high))
-            factor = np.exp(floats[old, 1] - floats[new, 1])
+            new = slots.holder[slot]
+            if score > values[new]:
+                came_from[new] = old
+                outputs[new] = output
+            peak = max(score, values[new])
+            values[new] = peak + np.log1p(np.exp(min(score, values[new]) - peak))
+            factor = np.exp(scales[old] - scales[new])
             if factor > 1e100:  # keep the larger scale
-                floats[new, 2:] /= factor
-                floats[new, 1] = floats[old, 1]
+                vectors[new] /= factor
+                scales[new] = scales[old]
                 factor = 1.0
         for i in range(m):
-            part = factor * floats[old, 2 + i]
+            part = factor * vectors[old, i]
             for j in range(m):
-                floats[new, 2 + j] += part * operators[place, i, j]
-        if top < 0 or floats[new, 0] > floats[top, 0]:
-            slots[_TABLE + 1] = new
-    return used
+                vectors[new, j] += part * choices.operators[place, i, j]
+        if top < 0 or values[new] > values[top]:
+            top = new
+    return _Stack(low, high, top)
+
+
+@kernel
+def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
+    """Keep the best hypotheses of one stack, rescaled, at its front; return its new end."""
+    values, scales, vectors, marks, came_from, outputs = hypotheses
+    cut = -np.inf
+    if high - low > width:
+        cut = np.sort(values[low:high])[high - low - width]
+    kept = low
+    for h in range(low, high):
+        if values[h] >= cut and kept < low + width:
+            size = np.abs(vectors[h]).max()
+            if size > 0.0:
+                values[kept], scales[kept] = values[h], scales[h] + np.log(size)
+                vectors[kept] = vectors[h] / size
+                marks[kept], came_from[kept], outputs[kept] = marks[h], came_from[h], outputs[h]
+                kept += 1
+    return kept
+
+
+@kernel
+def _search(
+    x: SymbolArray,
+    choices: Choices,
+    initial: FloatArray,
+    width: int,
+    scores: FloatArray,
+    paths: SymbolArray,
+) -> None:
+    """Find the best outputs of one input."""
+    n = len(x)
+    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
+    # the one being filled at most half as many as the table has slots.
+    room = 1 + n * width + _TABLE // 2
+    hypotheses = _Hypotheses(
+        np.zeros(room),
+        np.zeros(room),
+        np.zeros((room, len(initial))),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+    )
+    slots = _Slots(np.empty(_TABLE, np.int64), np.empty(_TABLE, np.int64))
+    starts = np.zeros(n + 2, np.int64)
+    starts[1] = 1
+    hypotheses.vector[0] = initial
+    for i in range(1, n + 1):
+        slots.keys[:] = EMPTY
+        stack = _Stack(starts[i], starts[i], -1)
+        for old in range(starts[i - 1], starts[i]):
+            stack = _extend(x[i - 1], old, choices, hypotheses, slots, stack)
+        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, width)
+    values = hypotheses.value
+    scores[:] = -np.inf
+    for rank in range(len(scores)):
+        best = -1
+        for h in range(starts[n], starts[n + 1]):
+            if values[h] > -np.inf and (best < 0 or values[h] > values[best]):
+                best = h
+        if best < 0:
+            break
+        scores[rank] = values[best]
+        values[best] = -np.inf
+        h = best
+        for place in range(n - 1, -1, -1):
+            paths[rank, place] = hypotheses.output[h]
+            h = hypotheses.came_from[h]
 
 
 @parallel_kernel
@@ -105,7 +198,7 @@ def vector_beam(
     source: SymbolArray,
     offsets: IndexArray,
     choices: Choices,
-    weights: Weights,
+    initial: FloatArray,
     width: int,
     scores: FloatArray,
     paths: SymbolArray,
@@ -115,54 +208,6 @@ def vector_beam(
     ``scores`` (n, k) receives the log-weight of each of the k best, ``paths`` (n, k, longest) the
     outputs written at each position along its best alignment.
     """
-    k = scores.shape[1]
-    initial = weights[2]
-    m = len(initial)
     for row in numba.prange(len(offsets) - 1):
         x = source[offsets[row] : offsets[row + 1]]
-        n = len(x)
-        floats = np.zeros(((n + 1) * width + _TABLE, 2 + m))
-        ints = np.zeros((len(floats), 3), np.int64)
-        slots = np.full(_TABLE + 2, -1, np.int64)
-        stack = np.zeros(n + 2, np.int64)
-        floats[0, 2:] = initial
-        ints[0, 1] = -1
-        stack[1] = 1
-        for i in range(1, n + 1):
-            slots[:] = -1
-            used = stack[i]
-            slots[_TABLE] = used
-            for old in range(stack[i - 1], stack[i]):
-                used = _extend(x[i - 1], old, choices, weights, floats, ints, slots, used)
-            low = stack[i]
-            cut = -np.inf
-            if used - low > width:
-                cut = np.sort(floats[low:used, 0])[used - low - width]
-            kept = low
-            for h in range(low, used):
-                if floats[h, 0] >= cut and kept < low + width:
-                    size = 0.0
-                    for j in range(m):
-                        size = max(size, abs(floats[h, 2 + j]))
-                    if size > 0.0:
-                        ints[kept] = ints[h]
-                        floats[kept, 0] = floats[h, 0]
-                        floats[kept, 1] = floats[h, 1] + np.log(size)
-                        for j in range(m):
-                            floats[kept, 2 + j] = floats[h, 2 + j] / size
-                        kept += 1
-            stack[i + 1] = kept
-        scores[row] = -np.inf
-        for rank in range(k):
-            best = -1
-            for h in range(stack[n], stack[n + 1]):
-                if floats[h, 0] > -np.inf and (best < 0 or floats[h, 0] > floats[best, 0]):
-                    best = h
-            if best < 0:
-                break
-            scores[row, rank] = floats[best, 0]
-            floats[best, 0] = -np.inf
-            h = best
-            for place in range(n - 1, -1, -1):
-                paths[row, rank, place] = ints[h, 2]
-                h = ints[h, 1]
+        _search(x, choices, initial, width, scores[row], paths[row])

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.svd import truncated_svd
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.transducers.kernels.operators import accumulate_operators
-from sigmastar.transducers.learn.spectral import first_outputs
+from sigmastar.transducers.learn.spectral import RANK_NOISE, check_rank, first_outputs
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
@@ -40,14 +40,9 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
     size = len(codes)
     bigrams = np.zeros((size, size))
     np.add.at(bigrams, (middle, first_place), shares)
-    left, values, _ = np.linalg.svd(bigrams)
-    rank = int((values > values[0] * 1e-12).sum())
-    if n_states > rank:
-        raise InvalidParameter(
-            f"n_states must be between 1 and {rank} (the rank of the pair bigrams); got "
-            f"{n_states}. Lower it, or learn from more data."
-        )
-    left = np.ascontiguousarray(left[:, :n_states])
+    basis = truncated_svd(bigrams, size, noise=RANK_NOISE)
+    check_rank(n_states, basis.values, "pair bigrams")
+    left = np.ascontiguousarray(basis.left[:, :n_states])
     inverse = np.ascontiguousarray(np.linalg.pinv(left.T @ bigrams))
     operators = np.zeros((size, n_states, n_states))
     accumulate_operators(
@@ -66,7 +61,7 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
         moments.output_alphabet,
         joint=True,
     )
-    return Learned(model, {"singular_values": values})
+    return Learned(model, {"singular_values": basis.values})
 
 
 def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer]:
@@ -90,9 +85,7 @@ def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer
         rows = a2 == source
         bigrams = np.zeros((size, size))
         np.add.at(bigrams, (b2[rows], b1[rows]), moments.weights[rows] / seen[source])
-        left, values, _ = np.linalg.svd(bigrams)
-        rank = min(n_states, int((values > values[0] * 1e-12).sum()))
-        left = left[:, :rank]
+        left = truncated_svd(bigrams, n_states, noise=RANK_NOISE).left
         own = slice(source * size, (source + 1) * size)
         inverses[own] = np.linalg.pinv(left.T @ bigrams) @ left.T
         projections[own] = left @ left.T

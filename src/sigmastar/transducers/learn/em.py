@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
@@ -24,13 +25,14 @@ from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.lattice_em import expected_counts
+from sigmastar.transducers.kernels.lattice import Lattices
+from sigmastar.transducers.kernels.lattice_em import Uses, expected_uses
+from sigmastar.transducers.kernels.operators import Machine
 from sigmastar.transducers.models.transducer import Transducer
-from sigmastar.transducers.moments.lattices import Lattices, chain_lattices
+from sigmastar.transducers.moments.lattices import chain_lattices
 
 __all__ = ["chain_of_pairs", "em_transducer", "random_transducer"]
 
-BLOCKS = 8
 Emission = Literal["arc", "state"]
 
 
@@ -112,39 +114,28 @@ def em_transducer(
             "EM must start from a proper transducer (no negative weights, sums of one). "
             "Start from random_transducer() or recover_parameters()."
         )
-    model = start
-    alphabets = (start.input_alphabet, start.output_alphabet)
-    totals = np.zeros(len(lattices))
-    history: list[float] = []
-    with stage("EM", max_iter) as progress:
-        for _ in range(max_iter):
-            counts = np.zeros((BLOCKS, len(model.operators) + 1, model.n_states, model.n_states))
-            expected_counts(
-                lattices.arcs,
-                lattices.node_offsets,
-                lattices.arc_offsets,
-                model.operators.copy(),  # read-only arrays would be compiled for once more
-                model.initial.copy(),
-                model.final.copy(),
-                counts,
-                totals,
+    totals = np.zeros(lattices.n_pairs)
+
+    def step(model: Transducer) -> tuple[float, Transducer]:
+        uses = Uses.none(len(model.operators), model.n_states)
+        # Copies, because kernels would be compiled once more for the model's read-only arrays.
+        machine = Machine(model.initial.copy(), model.operators.copy(), model.final.copy())
+        expected_uses(lattices, machine, uses, totals)
+        reached = totals[totals > -np.inf]
+        if len(reached) == 0:
+            raise InvalidData(
+                "no pair has an alignment that the model allows. "
+                "Check that inputs and outputs belong together, or allow larger units."
             )
-            reached = totals[totals > -np.inf]
-            if len(reached) == 0:
-                raise InvalidData(
-                    "no pair has an alignment that the model allows. "
-                    "Check that inputs and outputs belong together, or allow larger units."
-                )
-            history.append(float(reached.mean()))
-            total = counts.sum(axis=0)
-            uses = total[:-1] * model.operators + prior
-            model = _from_counts(uses, total[-1, 0] + prior, model.table, alphabets, emission)
-            progress.advance(note=f"{history[-1]:.4f}")
-            if len(history) > 1 and history[-1] - history[-2] < tol:
-                break
-    return Learned(
-        model, {"log_likelihood": history, "n_unreached": int((totals == -np.inf).sum())}
-    )
+        counts = uses.operators.sum(axis=0) * model.operators + prior
+        begun = uses.initial.sum(axis=0) + prior
+        alphabets = (model.input_alphabet, model.output_alphabet)
+        return float(reached.mean()), _from_counts(counts, begun, model.table, alphabets, emission)
+
+    with stage("EM", max_iter) as progress:
+        ascent = ascend(Ascent(start), step, max_iter=max_iter, tol=tol, bar=progress)
+    info = {"log_likelihood": ascent.history, "n_unreached": int((totals == -np.inf).sum())}
+    return Learned(ascent.model, info)
 
 
 def _from_counts(

@@ -17,13 +17,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.simplex import project_to_simplex
+from sigmastar.core.linalg.svd import truncated_svd
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.transducers.learn.joint_schur import joint_schur
-from sigmastar.transducers.learn.spectral import first_outputs, reweighted
+from sigmastar.transducers.learn.spectral import (
+    RANK_NOISE,
+    check_rank,
+    first_outputs,
+    reweighted,
+)
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
@@ -65,14 +70,9 @@ def recover_parameters(
     shares = weights / weights.sum()
     outer = np.zeros((size, size))  # P3
     np.add.at(outer, (b3, b1), shares)
-    left, values, right = np.linalg.svd(outer)
-    rank = int((values > values[0] * 1e-12).sum())
-    if n_states > rank:
-        raise InvalidParameter(
-            f"n_states must be between 1 and {rank} (the rank of the output trigrams); got "
-            f"{n_states}. Lower it, or learn from more data."
-        )
-    before, after = right[:n_states].T / values[:n_states], left[:, :n_states]
+    left, values, right = truncated_svd(outer, size, noise=RANK_NOISE)
+    check_rank(n_states, values, "output trigrams")
+    before, after = right[:, :n_states] / values[:n_states], left[:, :n_states]
     reduced = np.zeros((size, n_states, n_states))  # Uᵀ P3^b V Σ⁻¹
     np.add.at(reduced, b2, shares[:, None, None] * after[b3][:, :, None] * before[b1][:, None, :])
     _, triangular, energy = joint_schur(reduced, random_state=random_state)

@@ -54,7 +54,7 @@ def choose_n_states(
     moments = aligned_moments(rest, positions=positions)
     basis = output_basis(moments, max_states=max_states)
     clear = int((basis.values > noise_level(moments.total) / 3).sum())
-    sizes = range(1, min(max(clear, 2), max_states, basis.rank) + 1)
+    sizes = range(1, min(max(clear, 2), max_states, len(basis.values)) + 1)
     scores: dict[int, float] = {}
     for size in sizes:
         model = learn_transducer(

@@ -19,9 +19,9 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.transducers.kernels.operators import accumulate_operators
@@ -29,8 +29,9 @@ from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
 __all__ = [
+    "RANK_NOISE",
     "InputModel",
-    "OutputBasis",
+    "check_rank",
     "first_outputs",
     "learn_transducer",
     "output_basis",
@@ -38,38 +39,30 @@ __all__ = [
 ]
 
 InputModel = Literal["independent", "exact", "reweighted"]
-DENSE_OUTPUTS = 400  # up to here a dense SVD is the fastest
+DENSE_OUTPUTS = 400  # up to here all singular values cost little
+RANK_NOISE = 1e-12  # singular values below this share of the first say nothing of the rank
 RARE = 10.0  # inputs with fewer than this many times the pseudo-count lean on the pooled operators
 
 
-class OutputBasis:
-    """The singular vectors of P, computed once for all numbers of states."""
+def output_basis(moments: AlignedMoments, max_states: int | None = None) -> SVD:
+    """Decompose the matrix P of output bigrams, once for all numbers of states.
 
-    def __init__(self, left: FloatArray, values: FloatArray) -> None:
-        self.left = left
-        self.values = values
-
-    @property
-    def rank(self) -> int:
-        """The numerical rank of P."""
-        return int((self.values > self.values[0] * 1e-12).sum()) if len(self.values) else 0
-
-
-def output_basis(moments: AlignedMoments, max_states: int | None = None) -> OutputBasis:
-    """Decompose the matrix P of output bigrams; at most ``max_states`` vectors if P is large."""
+    ``max_states`` is how many vectors are enough if P is large.
+    """
     moments.require_some()
     bigrams = bigram_matrix(moments)
     size = bigrams.shape[0]
-    wanted = min(size - 1, max_states or size)
-    if size <= DENSE_OUTPUTS or 3 * wanted > size:
-        left, values, _ = np.linalg.svd(bigrams.toarray())
-    else:
-        left, values, _ = scipy.sparse.linalg.svds(bigrams, k=wanted, v0=np.ones(size))
-        order = np.argsort(-values)
-        left, values = left[:, order], values[order]
-    # The sign of a singular vector is free: make its entry of largest modulus positive.
-    peak = left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])]
-    return OutputBasis(left * np.where(peak < 0, -1.0, 1.0), values)
+    enough = size if size <= DENSE_OUTPUTS else min(max_states or size, size)
+    return truncated_svd(bigrams, enough, noise=RANK_NOISE)
+
+
+def check_rank(n_states: int, values: FloatArray, what: str) -> None:
+    """Refuse more states than there are singular values above the noise."""
+    if n_states > len(values):
+        raise InvalidParameter(
+            f"n_states must be between 1 and {len(values)} (the rank of the {what}); got "
+            f"{n_states}. Lower it, or learn from more data."
+        )
 
 
 def bigram_matrix(moments: AlignedMoments) -> Any:
@@ -87,7 +80,7 @@ def learn_transducer(
     inputs: InputModel = "exact",
     smoothing: float = 1.0,
     start: int | None = None,
-    basis: OutputBasis | None = None,
+    basis: SVD | None = None,
 ) -> Learned[Transducer]:
     """Learn P(y | x) from moments.
 
@@ -104,18 +97,14 @@ def learn_transducer(
         pooled ones; 0 for none.
     start : int, optional
         An output code that begins every sequence: the initial state is then the one after it.
-    basis : OutputBasis, optional
+    basis : SVD, optional
         The result of :func:`output_basis`, to learn several sizes from one SVD.
     """
     check("n_states", n_states, Integer(1))
     check("inputs", inputs, Choice("independent", "exact", "reweighted"))
     check("smoothing", smoothing, Real(0))
     basis = basis or output_basis(moments, max_states=n_states)
-    if n_states > basis.rank:
-        raise InvalidParameter(
-            f"n_states must be between 1 and {basis.rank} (the rank of the output bigrams); got "
-            f"{n_states}. Lower it, or learn from more data."
-        )
+    check_rank(n_states, basis.values, "output bigrams")
     left = np.ascontiguousarray(basis.left[:, :n_states])
     weights = reweighted(moments) if inputs == "reweighted" else moments.weights
     _, b1, a2, b2, _, b3 = moments.columns()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
-from sigmastar.transducers.kernels.lattice_em import best_paths, expected_counts
-from sigmastar.transducers.moments.lattices import Lattices
+from sigmastar.transducers.kernels.lattice import Lattices
+from sigmastar.transducers.kernels.lattice_em import Uses, best_paths, expected_uses
+from sigmastar.transducers.kernels.operators import Machine
 
 __all__ = ["align_best", "learn_unit_weights"]
-
-BLOCKS = 8  # fixed, so that sums do not depend on the number of threads
 
 
 def learn_unit_weights(
@@ -39,34 +39,25 @@ def learn_unit_weights(
     weights : array (n_units,), optional
         Where to start; uniform by default.
     """
-    prob = np.full(n_units, 1.0 / n_units) if weights is None else weights / weights.sum()
+    uniform = np.full(n_units, 1.0 / n_units)
+    ascent = Ascent(uniform if weights is None else weights / weights.sum())
     one = np.ones(1)
-    totals = np.empty(len(lattices))
-    history: list[float] = []
+    totals = np.empty(lattices.n_pairs)
     expected = np.zeros(n_units)
+
+    def step(prob: FloatArray) -> tuple[float, FloatArray]:
+        uses = Uses.none(n_units, 1)
+        machine = Machine(one, prob.reshape(-1, 1, 1), one)
+        expected_uses(lattices, machine, uses, totals)
+        expected[:] = uses.operators.sum(axis=0)[:, 0, 0] * prob
+        reached = totals[totals > -np.inf]
+        if not expected.sum() > 0:  # no pair has a path: nothing to learn from
+            return -np.inf, prob
+        return float(reached.mean()), expected / expected.sum()
+
     with stage("aligning", max_iter) as progress:
-        for _ in range(max_iter):
-            counts = np.zeros((BLOCKS, n_units + 1, 1, 1))
-            expected_counts(
-                lattices.arcs,
-                lattices.node_offsets,
-                lattices.arc_offsets,
-                prob.reshape(-1, 1, 1),
-                one,
-                one,
-                counts,
-                totals,
-            )
-            reached = totals[totals > -np.inf]
-            history.append(float(reached.mean()) if len(reached) else -np.inf)
-            expected = counts.sum(axis=0)[:n_units, 0, 0] * prob
-            if not expected.sum() > 0:
-                break
-            prob = expected / expected.sum()
-            progress.advance(note=f"{history[-1]:.3f}")
-            if len(history) > 1 and history[-1] - history[-2] < tol:
-                break
-    return Learned(prob, {"log_likelihood": history, "expected": expected})
+        ascend(ascent, step, max_iter=max_iter, tol=tol, bar=progress)
+    return Learned(ascent.model, {"log_likelihood": ascent.history, "expected": expected})
 
 
 def align_best(lattices: Lattices, weights: FloatArray) -> tuple[SymbolArray, IndexArray]:
@@ -74,8 +65,6 @@ def align_best(lattices: Lattices, weights: FloatArray) -> tuple[SymbolArray, In
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     path = np.zeros(int(lattices.node_offsets[-1]), dtype=np.int32)
-    offsets = np.zeros(len(lattices) + 1, dtype=np.int64)
-    best_paths(
-        lattices.arcs, lattices.node_offsets, lattices.arc_offsets, log_weights, path, offsets
-    )
+    offsets = np.zeros(lattices.n_pairs + 1, dtype=np.int64)
+    best_paths(lattices, log_weights, path, offsets)
     return path[: offsets[-1]].copy(), offsets

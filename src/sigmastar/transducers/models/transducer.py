@@ -23,6 +23,7 @@ from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
+from sigmastar.transducers.kernels.operators import Machine
 
 __all__ = ["Transducer"]
 
@@ -126,6 +127,11 @@ class Transducer(StoredModel):
     def n_outputs(self) -> int:
         """How many symbols the output alphabet has."""
         return len(self.output_alphabet)
+
+    @property
+    def machine(self) -> Machine:
+        """The weights, as kernels take them."""
+        return Machine(self.initial, self.operators, self.final)
 
     def operator(self, source: int, target: int) -> FloatArray:
         """Return A(a, b) for two codes."""

@@ -14,10 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.lattice import fill_keys, fill_lattices, gather_units
-from sigmastar.transducers.kernels.lattice_em import count_trigrams
+from sigmastar.transducers.kernels.lattice import (
+    Cells,
+    Lattices,
+    Pairs,
+    UnitTable,
+    fill_keys,
+    fill_lattices,
+    gather_units,
+)
+from sigmastar.transducers.kernels.lattice_trigrams import count_trigrams
 from sigmastar.transducers.moments.trigrams import merge_trigrams
 
 __all__ = [
@@ -30,6 +39,8 @@ __all__ = [
     "find_units",
     "hash_table",
 ]
+
+FEWEST = 1 << 15  # the first table of units has room for so many; larger ones are made as needed
 
 
 def allowed_sizes(sizes: Iterable[tuple[int, int]]) -> BoolArray:
@@ -52,13 +63,11 @@ def allowed_sizes(sizes: Iterable[tuple[int, int]]) -> BoolArray:
 
 
 def hash_table(entries: IndexArray) -> tuple[IndexArray, SymbolArray]:
-    """Return the keys and values of an open-addressing table from entries to their places."""
-    size = 4
-    while size < 2 * len(entries) + 2:
-        size *= 2
-    keys, values = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int32)
-    fill_keys(keys, values, np.ascontiguousarray(entries, dtype=np.int64))
-    return keys, values
+    """Return a table of open addressing: keys, and the place of each among the entries (or -1)."""
+    keys = empty_keys(len(entries))
+    places = np.full(len(keys), -1, dtype=np.int32)
+    fill_keys(keys, places, np.ascontiguousarray(entries, dtype=np.int64))
+    return keys, places
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +125,6 @@ class Units:
         return Units(np.sort(self.keys[places]), self.allowed, self.base)
 
 
-@dataclass(frozen=True, eq=False)
-class Lattices:
-    """The alignments of many pairs: see :mod:`sigmastar.transducers.kernels.lattice`."""
-
-    arcs: SymbolArray
-    node_offsets: IndexArray
-    arc_offsets: IndexArray
-
-    def __len__(self) -> int:
-        return len(self.node_offsets) - 1
-
-    @property
-    def alignable(self) -> BoolArray:
-        """Which pairs have an alignment."""
-        return np.diff(self.node_offsets) > 0
-
-
 def find_units(corpus: PairCorpus, allowed: BoolArray) -> Units:
     """Collect every unit that occurs in an alignment of some pair."""
     base = max(len(corpus.source.alphabet), len(corpus.target.alphabet)) + 2
@@ -143,27 +135,35 @@ def find_units(corpus: PairCorpus, allowed: BoolArray) -> Units:
         )
     if len(corpus) == 0:
         raise InvalidData("there must be at least one pair to align; got none.")
-    size = 1 << 16
+    n_inputs, n_outputs = len(corpus.source.alphabet), len(corpus.target.alphabet)
+    n_possible = sum(n_inputs**p * n_outputs**q for p, q in np.argwhere(allowed).tolist())
+    room = FEWEST
     while True:
-        keys = np.full(size, -1, dtype=np.int64)
-        if gather_units(*_arrays(corpus), allowed, base, keys) >= 0:
+        keys = empty_keys(room)
+        lacking = gather_units(_arrays(corpus), allowed, base, n_possible, keys)
+        if not lacking:
             return Units(np.sort(keys[keys >= 0]), allowed, base)
-        size *= 4
+        room = max(lacking, 4 * room)  # so that few tables are filled in vain
 
 
 def build_lattices(corpus: PairCorpus, units: Units) -> Lattices:
     """Lay out all alignments of each pair into the given units."""
-    keys, values = hash_table(units.keys)
-    node_offsets = np.zeros(len(corpus) + 1, dtype=np.int64)
-    arc_offsets = np.zeros(len(corpus) + 1, dtype=np.int64)
-    arcs = np.zeros((0, 3), dtype=np.int32)
+    table = UnitTable(*hash_table(units.keys), units.allowed, units.base)
     pairs = _arrays(corpus)
-    common = (pairs, units.allowed, units.base, keys, values, node_offsets, arc_offsets)
-    fill_lattices(*common, arcs)
-    if arc_offsets[-1] > 0:
-        arcs = np.zeros((int(arc_offsets[-1]), 3), dtype=np.int32)
-        fill_lattices(*common, arcs)
-    return Lattices(arcs, node_offsets, arc_offsets)
+    shape = tuple(int(side.lengths.max(initial=0)) + 1 for side in (corpus.source, corpus.target))
+    cells = Cells(
+        units=np.full((*shape, units.allowed.size), -1, dtype=np.int32),
+        useful=np.zeros(shape, dtype=np.uint8),
+        number=np.zeros(shape, dtype=np.int32),
+    )
+    offsets = np.zeros((2, len(corpus) + 1), dtype=np.int64)
+    lattices = Lattices(np.zeros((0, 3), dtype=np.int32), *offsets)
+    fill_lattices(pairs, table, cells, lattices)
+    n_arcs = int(lattices.arc_offsets[-1])
+    if n_arcs > 0:
+        lattices = Lattices(np.zeros((n_arcs, 3), dtype=np.int32), *offsets)
+        fill_lattices(pairs, table, cells, lattices)
+    return lattices
 
 
 def chain_lattices(places: SymbolArray, offsets: IndexArray) -> Lattices:
@@ -182,16 +182,15 @@ def expected_trigrams(lattices: Lattices, weights: FloatArray) -> tuple[IndexArr
     A path's probability is proportional to the product of its units' weights; equal weights make
     all alignments of a pair with equally many units equally likely.
     """
-    common = (lattices.arcs, lattices.node_offsets, lattices.arc_offsets, weights)
     none = np.zeros((0, 3), dtype=np.int32)
-    n = int(count_trigrams(*common, none, np.zeros(0)))
+    n = int(count_trigrams(lattices, weights, none, np.zeros(0)))
     triples, masses = np.zeros((n, 3), dtype=np.int32), np.zeros(n)
     if n:
-        count_trigrams(*common, triples, masses)
+        count_trigrams(lattices, weights, triples, masses)
     kept = masses > 1e-9
     return merge_trigrams(triples[kept].astype(np.int64), masses[kept])
 
 
-def _arrays(corpus: PairCorpus) -> tuple[SymbolArray, IndexArray, SymbolArray, IndexArray]:
+def _arrays(corpus: PairCorpus) -> Pairs:
     source, target = corpus.source, corpus.target
-    return source.symbols, source.offsets, target.symbols, target.offsets
+    return Pairs(source.symbols, source.offsets, target.symbols, target.offsets)

@@ -14,9 +14,9 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.kernels.lattice import Lattices
 from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
 from sigmastar.transducers.moments.lattices import (
-    Lattices,
     Units,
     allowed_sizes,
     build_lattices,

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sigmastar.core.hashing import table_size
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.joint_beam import Options, beam_search
+from sigmastar.transducers.kernels.joint_beam import Beam, Found, Options, beam_search
+from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 
@@ -63,6 +66,10 @@ class Candidates:
         ends = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, lengths)
         return self.path[ends - places]
 
+    def arrays(self) -> UnitPaths:
+        """Return inputs and units as kernels take them."""
+        return UnitPaths(self.source.symbols, self.source.offsets, self.path, self.offsets)
+
     def pairs(self) -> PairCorpus:
         """Return each candidate with its input."""
         return PairCorpus(self.source.take(self.owner), self.target)
@@ -82,8 +89,15 @@ def unit_options(units: Units, weights: FloatArray, ngram: JointNgram) -> Option
     bounds = np.concatenate([[0], np.cumsum(np.minimum(counts, MOST_OPTIONS))]).astype(np.int64)
     ceiling = np.full(len(units) + 2, -np.inf)
     np.maximum.at(ceiling, ngram.unit[1:], ngram.log_prob[1:])
-    places = order.astype(np.int32)
-    return table, rows, bounds, places, units.base, units.outputs, ceiling
+    return Options(
+        keys=table,
+        rows=rows,
+        starts=bounds,
+        units=order.astype(np.int32),
+        base=units.base,
+        outputs=units.outputs,
+        ceiling=ceiling,
+    )
 
 
 def gather_candidates(
@@ -91,7 +105,7 @@ def gather_candidates(
     ngram: JointNgram,
     units: Units,
     options: Options,
-    target_alphabet: object,
+    target_alphabet: Alphabet,
     *,
     n_best: int,
     beam: int,
@@ -113,22 +127,30 @@ def gather_candidates(
         Hypotheses e^-gap times as likely as the best one at their position are given up.
     """
     n = len(source)
-    scores = np.full((n, n_best), -np.inf)
-    lengths = np.zeros((n, n_best), dtype=np.int32)
-    paths = np.zeros((n, n_best, int(source.lengths.max(initial=0)) + 1), dtype=np.int32)
-    settings = (ngram.n_units, ngram.n_units + 1, units.allowed.shape[0] - 1, beam, gap)
-    beam_search(
-        source.symbols, source.offsets, ngram.automaton, options, settings, scores, lengths, paths
+    longest = int(source.lengths.max(initial=0))
+    found = Found(
+        scores=np.full((n, n_best), -np.inf),
+        lengths=np.zeros((n, n_best), dtype=np.int32),
+        paths=np.zeros((n, n_best, longest + 1), dtype=np.int32),
     )
-    owner, rank = np.nonzero(scores > -np.inf)
-    sizes = lengths[owner, rank].astype(np.int64)
+    search = Beam(
+        begin=ngram.n_units,
+        end=ngram.n_units + 1,
+        longest=units.allowed.shape[0] - 1,
+        width=beam,
+        gap=gap,
+        table_size=table_size(max(256, 20 * beam)),
+    )
+    beam_search(source.symbols, source.offsets, ngram.automaton, options, search, found)
+    owner, rank = np.nonzero(found.scores > -np.inf)
+    sizes = found.lengths[owner, rank].astype(np.int64)
     offsets = np.zeros(len(owner) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-    path = paths[np.repeat(owner, sizes), np.repeat(rank, sizes), within]
+    path = found.paths[np.repeat(owner, sizes), np.repeat(rank, sizes), within]
     written = units.outputs[path]
     kept = written >= 0
     symbols = written[kept].astype(np.int32)
     until = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    target = Corpus(symbols, until[offsets], target_alphabet)  # type: ignore[arg-type]
-    return Candidates(source, owner, scores[owner, rank], path, offsets, target)
+    target = Corpus(symbols, until[offsets], target_alphabet)
+    return Candidates(source, owner, found.scores[owner, rank], path, offsets, target)

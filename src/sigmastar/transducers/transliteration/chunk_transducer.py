@@ -19,15 +19,16 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.framing import frame
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.inference import beam_outputs
+from sigmastar.transducers.kernels.lattice import Lattices
 from sigmastar.transducers.kernels.lattice_em import forward_lattices
 from sigmastar.transducers.learn.em import em_transducer, random_transducer
 from sigmastar.transducers.learn.spectral import InputModel, learn_transducer
 from sigmastar.transducers.learn.unit_em import learn_unit_weights
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.lattices import (
-    Lattices,
     Units,
     allowed_sizes,
     build_lattices,
@@ -50,17 +51,10 @@ BEGIN, END = ("<begin>",), ("<end>",)
 
 def frame_corpus(corpus: Corpus, *, begin: bool = True, ends: int = 1) -> Corpus:
     """Put the end symbol after each sequence, and the begin symbol before it."""
-    alphabet = Alphabet((*corpus.alphabet.symbols, BEGIN, END))
-    extra = ends + (1 if begin else 0)
-    offsets = corpus.offsets + extra * np.arange(len(corpus) + 1)
-    symbols = np.full(int(offsets[-1]), len(alphabet) - 1, dtype=np.int32)
-    if begin:
-        symbols[offsets[:-1]] = len(alphabet) - 2
-    places = np.arange(corpus.n_symbols) + np.repeat(
-        extra * np.arange(len(corpus)) + (1 if begin else 0), corpus.lengths
-    )
-    symbols[places] = corpus.symbols
-    return Corpus(symbols, offsets, alphabet)
+    n = len(corpus.alphabet)
+    before, after = (n,) if begin else (), (n + 1,) * ends
+    symbols, offsets = frame(corpus.symbols, corpus.offsets, before=before, after=after)
+    return Corpus(symbols, offsets, Alphabet((*corpus.alphabet.symbols, BEGIN, END)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +91,7 @@ class ChunkTransducer:
         lattices = _relabel(lattices, _places(self.units, self.model, self.spelled))
         totals = np.zeros(len(pairs))
         # Negative weights of a spectral model may make a sum negative: no probability then.
-        forward_lattices(
-            lattices.arcs,
-            lattices.node_offsets,
-            lattices.arc_offsets,
-            self.model.operators,
-            self.model.initial,
-            self.model.final,
-            totals,
-        )
+        forward_lattices(lattices, self.model.machine, totals)
         return totals
 
     def n_best(
@@ -186,7 +172,7 @@ def _places(units: Units, model: Transducer, spelled: SymbolArray) -> SymbolArra
 def _relabel(lattices: Lattices, places: SymbolArray) -> Lattices:
     arcs = lattices.arcs.copy()
     arcs[:, 2] = places[arcs[:, 2]]
-    return Lattices(arcs, lattices.node_offsets, lattices.arc_offsets)
+    return lattices._replace(arcs=arcs)
 
 
 def joint_chunk_transducer(

@@ -16,10 +16,12 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.framing import frame
+from sigmastar.ngrams.discounts import discounts
 from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.transducers.moments.lattices import hash_table
 
-__all__ = ["JointNgram", "learn_ngram"]
+__all__ = ["JointNgram", "frame_units", "learn_ngram"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +58,17 @@ class JointNgram:
                 raise InvalidData("an n-gram model points at nodes that it does not have.")
         if (self.suffix[1:] >= np.arange(1, size)).any():
             raise InvalidData("the suffix of an n-gram must come before it.")
-        keys, values = hash_table(
+        keys, places = hash_table(
             self.parent[1:].astype(np.int64) * (self.n_units + 2) + self.unit[1:]
         )
-        nodes = np.where(values >= 0, values + 1, 0).astype(np.int32)
-        automaton = (
-            keys,
-            nodes,
-            self.log_prob,
-            self.back_off,
-            self.suffix,
-            self.landing,
-            self.n_units + 2,
+        automaton = Automaton(
+            keys=keys,
+            children=(places + 1).astype(np.int32),  # node 0 is nobody's child
+            log_prob=self.log_prob,
+            back_off=self.back_off,
+            suffix=self.suffix,
+            landing=self.landing,
+            n_units=self.n_units + 2,
         )
         object.__setattr__(self, "_automaton", automaton)
 
@@ -119,22 +120,23 @@ def learn_ngram(
         The longest n-gram.
     """
     check("order", order, Integer(1, 20))
-    tokens, within = _framed(units, offsets, n_units)
+    tokens, bounds = frame_units(units, offsets, n_units)
     if len(tokens) == 0:
         raise InvalidData("there must be at least one sequence to learn from; got none.")
+    within = np.arange(len(tokens)) - np.repeat(bounds[:-1], np.diff(bounds))
     parent, unit, suffix, count, initial, starts = _all_ngrams(tokens, within, n_units, order)
     total = len(parent)
     orders = np.repeat(np.arange(len(starts) - 1) + 1, np.diff(starts))
     # Below the highest order, an n-gram counts as often as there are units before it; one that
     # begins a sequence has none, and keeps its count.
-    extended = np.bincount(suffix[starts[1] :], minlength=total).astype(np.float64)
+    extended = np.bincount(suffix[starts[1] :], minlength=total)
     adjusted = np.where((orders < len(starts) - 1) & ~initial, extended, count)
-    adjusted[0] = adjusted[1 + n_units] = 0.0  # the empty n-gram and the beginning are not read
+    adjusted[0] = adjusted[1 + n_units] = 0  # the empty n-gram and the beginning are not read
     prob, back_off = np.zeros(total), np.ones(total)
     for level in range(len(starts) - 1):
         rows = np.arange(max(starts[level], 1), starts[level + 1])
         counts, context = adjusted[rows], parent[rows]
-        discount = np.minimum(_discounts(counts)[np.minimum(counts, 3).astype(int)], counts)
+        discount = discounts(counts)[np.minimum(counts, 3)]
         totals = np.bincount(context, counts, minlength=total)
         freed = np.bincount(context, discount, minlength=total)
         known = totals > 0
@@ -163,26 +165,26 @@ def learn_ngram(
     )
 
 
-def _framed(units: SymbolArray, offsets: IndexArray, n_units: int) -> tuple[IndexArray, IndexArray]:
-    """Put the beginning and the end around each sequence; return tokens and their positions."""
-    lengths = np.diff(offsets)
-    framed = np.where(lengths > 0, lengths + 2, 0)
-    starts = np.concatenate([[0], np.cumsum(framed)])
-    tokens = np.zeros(starts[-1], dtype=np.int64)
-    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
-    tokens[starts[:-1][lengths > 0]] = n_units
-    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
-    return tokens, np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
+def frame_units(
+    units: SymbolArray, offsets: IndexArray, n_units: int
+) -> tuple[IndexArray, IndexArray]:
+    """Put the beginning and the end around each sequence that is not empty.
+
+    The result is wide enough for arithmetic with keys of n-grams.
+    """
+    full = np.unique(offsets)  # an empty sequence begins where the next one does
+    tokens, bounds = frame(units, full, before=(n_units,), after=(n_units + 1,))
+    return tokens.astype(np.int64), bounds
 
 
 def _all_ngrams(
     tokens: IndexArray, within: IndexArray, n_units: int, order: int
-) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray, BoolArray, IndexArray]:
+) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray, BoolArray, IndexArray]:
     """Give a node to each n-gram: 0 is the empty one, then come all units, then the rest."""
     size = n_units + 2
     parent, suffix = [np.zeros(size + 1, np.int64)], [np.zeros(size + 1, np.int64)]
     unit = [np.concatenate([[0], np.arange(size)])]
-    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)]).astype(np.float64)]
+    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)])]
     initial = [np.arange(size + 1) == n_units + 1]
     starts = [0, size + 1]
     node = tokens + 1  # of the n-gram that ends at each position
@@ -198,7 +200,7 @@ def _all_ngrams(
         )
         parent.append(keys // size)
         unit.append(keys % size)
-        count.append(times.astype(np.float64))
+        count.append(times)
         suffix.append(node[ends[first]])
         initial.append(within[ends[first]] == length - 1)
         longer = np.zeros(len(tokens), dtype=np.int64)
@@ -207,11 +209,3 @@ def _all_ngrams(
         starts.append(starts[-1] + len(keys))
     merged = [np.concatenate(part) for part in (parent, unit, suffix, count, initial)]
     return merged[0], merged[1], merged[2], merged[3], merged[4], np.array(starts)
-
-
-def _discounts(counts: FloatArray) -> FloatArray:
-    """Return what n-grams seen never, once, twice and more often give up to their suffixes."""
-    n = [max(float((counts == times).sum()), 1.0) for times in (1, 2, 3, 4)]
-    share = n[0] / (n[0] + 2 * n[1])
-    given = [0.0] + [c - (c + 1) * share * n[c] / n[c - 1] for c in (1, 2, 3)]
-    return np.clip(given, [0.0, 0.1, 0.1, 0.1], [0.0, 1.0, 2.0, 3.0])

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.model_files import Stored
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.operators import accumulate_operators
+from sigmastar.transducers.kernels.operators import Machine, accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
+from sigmastar.transducers.transliteration.joint_ngram import frame_units
 
 __all__ = ["JointSpectral", "learn_joint_spectral"]
 
@@ -41,7 +42,8 @@ class JointSpectral:
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
         """Return the log-score of each sequence of units."""
         scores = np.zeros(len(offsets) - 1)
-        chain_units(units, offsets, self.operators, self.initial, self.final, self.floor, scores)
+        machine = Machine(self.initial, self.operators, self.final)
+        chain_units(units, offsets, machine, self.floor, scores)
         return scores
 
     def to_stored(self) -> Stored:
@@ -79,15 +81,10 @@ def learn_joint_spectral(
     n_basis, longest : int
         How many prefixes and suffixes to use, and their greatest length.
     """
-    lengths = np.diff(offsets)
-    framed = np.where(lengths > 0, lengths + 2, 0)
-    starts = np.concatenate([[0], np.cumsum(framed)])
-    tokens = np.zeros(starts[-1], dtype=np.int64)
-    tokens[np.arange(len(units)) + np.repeat(starts[:-1] + 1 - offsets[:-1], lengths)] = units
-    tokens[starts[:-1][lengths > 0]] = n_units
-    tokens[starts[1:][lengths > 0] - 1] = n_units + 1
-    place = np.arange(len(tokens)) - np.repeat(starts[:-1], framed)
-    left_over = np.repeat(starts[1:], framed) - np.arange(len(tokens)) - 1
+    tokens, bounds = frame_units(units, offsets, n_units)
+    lengths = np.diff(bounds)
+    place = np.arange(len(tokens)) - np.repeat(bounds[:-1], lengths)
+    left_over = np.repeat(lengths, lengths) - place - 1
     # Substrings by where they end (as prefixes) and by where they begin (as suffixes).
     ends, counts = _substrings(tokens, place, n_units + 2, longest)
     order = np.argsort(-counts, kind="stable")[:n_basis]
@@ -149,9 +146,7 @@ def _substrings(
     return ends, np.concatenate(counts)
 
 
-def _decompose(
-    before: IndexArray, following: IndexArray, scale: FloatArray, n_states: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _decompose(before: IndexArray, following: IndexArray, scale: FloatArray, n_states: int) -> SVD:
     """Build the scaled Hankel matrix over the cuts after each unit and truncate its SVD."""
     size = len(scale)
     rows, columns = [], []
@@ -162,12 +157,7 @@ def _decompose(
             columns.append(future[both])
     row, column = np.concatenate(rows), np.concatenate(columns)
     hankel = scipy.sparse.coo_array((scale[row] * scale[column], (row, column)), (size, size))
-    rank = min(n_states, size - 1)
-    left, values, right = scipy.sparse.linalg.svds(
-        hankel.tocsr(), k=rank, v0=np.ones(size), tol=1e-6
-    )
-    kept = values > values.max() * 1e-9
-    return left[:, kept], values[kept], right[kept].T
+    return truncated_svd(hankel.tocsr(), min(n_states, size - 1), noise=1e-9, tol=1e-6)
 
 
 def _sum_rows(codes: IndexArray, rows: FloatArray) -> FloatArray:

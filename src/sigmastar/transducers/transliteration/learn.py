@@ -10,16 +10,17 @@ out for this) set the balance between scorers and features.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
-from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rng import as_generator
 from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.learn.spectral import InputModel
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import Alignment, align_pairs
 from sigmastar.transducers.transliteration.candidates import (
@@ -28,45 +29,43 @@ from sigmastar.transducers.transliteration.candidates import (
     unit_options,
 )
 from sigmastar.transducers.transliteration.chunk_transducer import (
+    ChunkTransducer,
     joint_chunk_transducer,
     learn_chunk_transducer,
 )
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
-from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
+from sigmastar.transducers.transliteration.joint_spectral import JointSpectral, learn_joint_spectral
 from sigmastar.transducers.transliteration.model import SCORERS, TransliterationModel, scorer_matrix
+from sigmastar.transducers.transliteration.recipe import Recipe, States
 from sigmastar.transducers.transliteration.reranker import (
+    FoldCandidates,
     feature_scores,
     fit_scorers,
     train_features,
 )
 
-__all__ = ["Recipe", "clean_pairs", "learn_transliterator"]
+__all__ = ["clean_pairs", "learn_transliterator"]
 
 HELD_OUT = 0.1  # without development pairs, this share of the training pairs stands in for them
 MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
+NONE: FloatArray = np.zeros(0)
 NO_UNITS = Units(np.zeros(0, dtype=np.int64), np.zeros((2, 2), dtype=bool), 2)
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What to learn, and how: the parameters of :class:`sigmastar.Transliterator`."""
+class Trained(NamedTuple):
+    """Aligned pairs, and the scorers learned from them."""
 
-    method: str = "combined"
-    units: tuple[tuple[int, int], ...] = ((1, 0), (1, 1), (1, 2), (1, 3))
-    order: int = 6
-    n_states: int = 3
-    scorers: tuple[str, ...] = ("reverse", "short", "target", "spectral")
-    n_folds: int = 5
-    beam: int = 20
-    n_candidates: int = 10
-    inputs: str = "independent"
-    align_iter: int = 12
-    max_iter: int = 20
-    n_epochs: int = 4
-    rate: float = 0.02
-    text: bool = True
-    random_state: RandomState = 0
-    spectral: Mapping[str, int] = field(default_factory=lambda: {"n_states": 40, "n_basis": 3000})
+    alignment: Alignment
+    parts: Mapping[str, Any]
+
+
+class Judged(NamedTuple):
+    """Candidates for pairs that had not been learned from."""
+
+    found: Candidates
+    units: Units
+    matrix: FloatArray  # what each scorer says of each
+    right: FloatArray  # 1 for right candidates, 0 for others
 
 
 def clean_pairs(corpus: PairCorpus) -> tuple[PairCorpus, int]:
@@ -94,79 +93,98 @@ def learn_transliterator(
     pairs, n_empty = clean_pairs(corpus)
     if len(pairs) == 0:
         raise InvalidData(f"no pair is left to learn from: all {n_empty} have an empty side.")
+    states = recipe.states(len(corpus))
     info: dict[str, Any] = {"n_pairs": len(corpus), "n_empty": n_empty}
     if recipe.method in ("learnfst", "em"):
-        return _single(pairs, recipe, info)
+        learned = _conditional(pairs, recipe.method, recipe, states, recipe.inputs)
+        return Learned(_model(pairs, recipe, decoder=learned.model), info | dict(learned.info))
     alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
     info["n_unalignable"] = int((~alignment.alignable).sum())
     info["n_units"] = len(alignment.units)
     if recipe.method == "joint-spectral":
-        spectral = learn_joint_spectral(
-            alignment.path, alignment.offsets, n_units=len(alignment.units), **recipe.spectral
+        decoder = joint_chunk_transducer(
+            _spectral(alignment, states),
+            alignment.units,
+            pairs.source.alphabet,
+            pairs.target.alphabet,
         )
-        alphabets = (pairs.source.alphabet, pairs.target.alphabet)
-        decoder = joint_chunk_transducer(spectral, alignment.units, *alphabets)
-        return Learned(_model(pairs, recipe, {}, alignment, decoder=decoder), info)
-    parts = _scorers(pairs, alignment, recipe)
+        return Learned(_model(pairs, recipe, Trained(alignment, {}), decoder=decoder), info)
+    trained = Trained(alignment, _scorers(pairs, alignment, recipe, states))
     if recipe.method == "joint-ngram":
-        return Learned(_model(pairs, recipe, parts, alignment), info)
+        return Learned(_model(pairs, recipe, trained), info)
     if dev is not None:
-        weights, features, tuned = _combine(pairs, alignment, parts, recipe, dev)
+        weights, features, tuned = _combine(pairs, trained, recipe, states, dev)
     else:
         unseen, rest = pairs.split(HELD_OUT, random_state=recipe.random_state)
-        aligned = align_pairs(rest, recipe.units, max_iter=recipe.align_iter)
-        models = _scorers(rest, aligned, recipe)
-        weights, features, tuned = _combine(rest, aligned, models, recipe, unseen)
-    names = [name for name in SCORERS if name in parts or name in SCORERS[:3]]
+        partly = _train(rest, recipe, states)
+        weights, features, tuned = _combine(rest, partly, recipe, states, unseen)
+    names = [name for name in SCORERS if name in trained.parts or name in SCORERS[:3]]
     info["weights"] = dict(
         zip([*names, "features"], weights[[SCORERS.index(n) for n in names] + [-1]], strict=True)
     )
-    info |= tuned
-    return Learned(_model(pairs, recipe, parts, alignment, weights, features), info)
+    model = _model(pairs, recipe, trained, scorer_weights=weights, feature_weights=features)
+    return Learned(model, info | tuned)
 
 
-def _single(
-    pairs: PairCorpus, recipe: Recipe, info: dict[str, Any]
-) -> Learned[TransliterationModel]:
-    learned = learn_chunk_transducer(
+def _conditional(
+    pairs: PairCorpus,
+    method: str,
+    recipe: Recipe,
+    states: States,
+    inputs: InputModel = "independent",
+) -> Learned[ChunkTransducer]:
+    learner: Literal["spectral", "em"] = "spectral" if method == "learnfst" else "em"
+    return learn_chunk_transducer(
         pairs,
         recipe.units,
-        learner="spectral" if recipe.method == "learnfst" else "em",
-        n_states=recipe.n_states,
-        inputs=recipe.inputs,  # type: ignore[arg-type]
+        learner=learner,
+        n_states=states.transducer,
+        inputs=inputs,
         align_iter=recipe.align_iter,
         max_iter=recipe.max_iter,
         random_state=recipe.random_state,
     )
-    model = _model(pairs, recipe, {}, None, decoder=learned.model)
-    return Learned(model, info | dict(learned.info))
+
+
+def _spectral(alignment: Alignment, states: States) -> JointSpectral:
+    return learn_joint_spectral(
+        alignment.path, alignment.offsets, n_units=len(alignment.units), n_states=states.joint
+    )
 
 
 def _model(
     pairs: PairCorpus,
     recipe: Recipe,
-    parts: Mapping[str, Any],
-    alignment: Alignment | None,
-    weights: FloatArray | None = None,
-    features: FloatArray | None = None,
-    decoder: Any = None,
+    trained: Trained | None = None,
+    *,
+    scorer_weights: FloatArray = NONE,
+    feature_weights: FloatArray = NONE,
+    decoder: ChunkTransducer | None = None,
 ) -> TransliterationModel:
-    none = np.zeros(0)
+    target = pairs.target.alphabet
+    text = all(isinstance(symbol, str) and len(symbol) == 1 for symbol in target)
     return TransliterationModel(
-        pairs.source.alphabet,
-        pairs.target.alphabet,
-        recipe.method,
-        parts,
-        NO_UNITS if alignment is None else alignment.units,
-        none if alignment is None else alignment.weights,
-        none if weights is None else weights,
-        none if features is None else features,
-        {"beam": recipe.beam, "n_candidates": recipe.n_candidates, "text": recipe.text},
-        decoder,
+        source_alphabet=pairs.source.alphabet,
+        target_alphabet=target,
+        method=recipe.method,
+        parts={} if trained is None else trained.parts,
+        units=NO_UNITS if trained is None else trained.alignment.units,
+        unit_weights=NONE if trained is None else trained.alignment.weights,
+        scorer_weights=scorer_weights,
+        feature_weights=feature_weights,
+        settings={"beam": recipe.beam, "n_candidates": recipe.n_candidates, "text": text},
+        decoder=decoder,
     )
 
 
-def _scorers(pairs: PairCorpus, alignment: Alignment, recipe: Recipe) -> dict[str, Any]:
+def _train(pairs: PairCorpus, recipe: Recipe, states: States) -> Trained:
+    alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
+    return Trained(alignment, _scorers(pairs, alignment, recipe, states))
+
+
+def _scorers(
+    pairs: PairCorpus, alignment: Alignment, recipe: Recipe, states: States
+) -> dict[str, Any]:
     """Learn the search model and the scorers that the recipe names."""
     path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
     parts: dict[str, Any] = {
@@ -187,39 +205,34 @@ def _scorers(pairs: PairCorpus, alignment: Alignment, recipe: Recipe) -> dict[st
             target.symbols, target.offsets, n_units=size, order=recipe.order
         )
     if "spectral" in recipe.scorers:
-        parts["spectral"] = learn_joint_spectral(path, offsets, n_units=n_units, **recipe.spectral)
-    for name, learner in (("learnfst", "spectral"), ("em", "em")):
+        parts["spectral"] = _spectral(alignment, states)
+    for name in ("learnfst", "em"):
         if name in recipe.scorers:
-            parts[name] = learn_chunk_transducer(
-                pairs,
-                recipe.units,
-                learner=learner,  # type: ignore[arg-type]
-                n_states=recipe.n_states,
-                align_iter=recipe.align_iter,
-                max_iter=recipe.max_iter,
-                random_state=recipe.random_state,
-            ).model
+            parts[name] = _conditional(pairs, name, recipe, states).model
     return parts
 
 
-def _find(pairs: PairCorpus, alignment: Alignment, parts: Any, recipe: Recipe) -> Candidates:
-    return gather_candidates(
+def _judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:
+    """Find candidates for pairs, and let every scorer judge them."""
+    alignment, ngram = trained.alignment, trained.parts["ngram"]
+    found = gather_candidates(
         pairs.source,
-        parts["ngram"],
+        ngram,
         alignment.units,
-        unit_options(alignment.units, alignment.weights, parts["ngram"]),
+        unit_options(alignment.units, alignment.weights, ngram),
         pairs.target.alphabet,
         n_best=recipe.n_candidates,
         beam=max(recipe.beam, recipe.n_candidates),
     )
+    matrix = scorer_matrix(found, trained.parts, alignment.weights)
+    return Judged(found, alignment.units, matrix, _right(found, pairs.target))
 
 
-def _right(found: Candidates, target: Any) -> FloatArray:
+def _right(found: Candidates, target: Corpus) -> FloatArray:
     """Mark the candidates that equal the target of their input."""
-    lengths = found.target.lengths
     truth = target.take(found.owner)
     right = np.zeros(len(found))
-    same = np.flatnonzero(lengths == truth.lengths)
+    same = np.flatnonzero(found.target.lengths == truth.lengths)
     a, b = found.target.take(same), truth.take(same)
     differs = np.concatenate([[0], np.cumsum(a.symbols != b.symbols)])
     right[same] = differs[a.offsets[1:]] == differs[a.offsets[:-1]]
@@ -227,47 +240,38 @@ def _right(found: Candidates, target: Any) -> FloatArray:
 
 
 def _combine(
-    pairs: PairCorpus,
-    alignment: Alignment,
-    parts: Mapping[str, Any],
-    recipe: Recipe,
-    dev: PairCorpus,
+    pairs: PairCorpus, trained: Trained, recipe: Recipe, states: States, dev: PairCorpus
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Fit the weights of scorers and features on candidates for pairs not learned from."""
     rng = as_generator(recipe.random_state)
     fold_of = np.arange(len(pairs)) % recipe.n_folds
-    folds: list[tuple[Candidates, Units, FloatArray, FloatArray]] = []
-    matrices = []
+    folds: list[Judged] = []
     with stage("folds", recipe.n_folds) as progress:
         for fold in range(recipe.n_folds):
             rest = pairs.take(np.flatnonzero(fold_of != fold))
             held_out = pairs.take(np.flatnonzero(fold_of == fold)[: MOST_JUDGED // recipe.n_folds])
-            aligned = align_pairs(rest, recipe.units, max_iter=recipe.align_iter)
-            models = _scorers(rest, aligned, recipe)
-            found = _find(held_out, aligned, models, recipe)
-            matrices.append(scorer_matrix(found, models, aligned.weights))
-            folds.append((found, aligned.units, np.zeros(0), _right(found, held_out.target)))
+            folds.append(_judge(held_out, _train(rest, recipe, states), recipe))
             progress.advance()
-    starts = np.cumsum([0] + [len(found) for found, _, _, _ in folds])
-    groups = np.concatenate(
-        [[0]]
-        + [found.groups[1:] + start for (found, *_), start in zip(folds, starts, strict=False)]
+    starts = np.cumsum([0] + [len(fold.found) for fold in folds])
+    groups = [fold.found.groups[1:] + start for fold, start in zip(folds, starts, strict=False)]
+    weights = fit_scorers(
+        np.concatenate([fold.matrix for fold in folds]),
+        np.concatenate([[0], *groups]),
+        np.concatenate([fold.right for fold in folds]),
     )
-    right = np.concatenate([part[3] for part in folds])
-    matrix = np.concatenate(matrices)
-    weights = fit_scorers(matrix, groups, right)
-    base = [m @ weights for m in matrices]
-    scored = [(f, u, b, r) for (f, u, _, r), b in zip(folds, base, strict=True)]
-    size = 1 << (20 if len(pairs) > 20_000 else 18)
-    settings = {"n_weights": size, "n_epochs": recipe.n_epochs, "rate": recipe.rate}
-    features = train_features(scored, rng=rng, **settings)  # type: ignore[arg-type]
+    features = train_features(
+        [FoldCandidates(f.found, f.units, f.matrix @ weights, f.right) for f in folds],
+        n_weights=1 << (20 if len(pairs) > 20_000 else 18),
+        n_epochs=recipe.n_epochs,
+        rate=recipe.rate,
+        rng=rng,
+    )
     unseen, _ = clean_pairs(dev)
-    found = _find(unseen, alignment, parts, recipe)
-    own = scorer_matrix(found, parts, alignment.weights) @ weights
-    extra = feature_scores(found, alignment.units, features)
-    good = _right(found, unseen.target)
+    judged = _judge(unseen, trained, recipe)
+    extra = feature_scores(judged.found, judged.units, features)
     # Two numbers only: folds are many enough for the scorers' weights, but models of a fold's rest
     # have seen what features are then judged on, so these need pairs that nothing has seen.
-    balance = fit_scorers(np.column_stack([own, extra]), found.groups, good)
-    tuned = {"n_tuning": len(unseen), "recall": float(good.sum() / max(len(unseen), 1))}
+    both = np.column_stack([judged.matrix @ weights, extra])
+    balance = fit_scorers(both, judged.found.groups, judged.right)
+    tuned = {"n_tuning": len(unseen), "recall": float(judged.right.sum() / max(len(unseen), 1))}
     return np.append(weights * balance[0], balance[1]), features, tuned

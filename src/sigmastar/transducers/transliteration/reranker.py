@@ -8,23 +8,47 @@ made by models that have not seen them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import scipy.optimize
 
-from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.rerank import score_candidates, train_candidates
+from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.transducers.kernels.rerank import (
+    Ascending,
+    Marks,
+    score_candidates,
+    train_candidates,
+)
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.candidates import Candidates
 
-__all__ = ["choose", "feature_scores", "fit_scorers", "train_features", "unit_marks"]
+__all__ = [
+    "FoldCandidates",
+    "choose",
+    "feature_scores",
+    "fit_scorers",
+    "train_features",
+    "unit_marks",
+]
 
 
-def unit_marks(units: Units) -> tuple[IndexArray, SymbolArray]:
-    """Return a number for each unit's output (equal for equal outputs) and how much it reads."""
+class FoldCandidates(NamedTuple):
+    """Candidates of one fold, whose models have an inventory of their own."""
+
+    found: Candidates
+    units: Units
+    base: FloatArray  # scores that the features add to
+    right: FloatArray  # 1 for right candidates, 0 for others
+
+
+def unit_marks(units: Units) -> Marks:
+    """Give equal outputs of units equal numbers, and count what each unit reads."""
     marks = np.full(len(units), 3, dtype=np.int64)
     for column in units.outputs.T:
         marks = (marks * 100003 + column + 2) % (1 << 31)
-    return marks, (units.inputs >= 0).sum(axis=1).astype(np.int32)
+    return Marks(marks, (units.inputs >= 0).sum(axis=1).astype(np.int32))
 
 
 def fit_scorers(
@@ -72,7 +96,7 @@ def fit_scorers(
 
 
 def train_features(
-    parts: list[tuple[Candidates, Units, FloatArray, FloatArray]],
+    folds: Sequence[FoldCandidates],
     *,
     n_weights: int,
     n_epochs: int,
@@ -83,8 +107,8 @@ def train_features(
 
     Parameters
     ----------
-    parts : list of (candidates, units, base scores, right)
-        One for each fold: its models' inventories differ.
+    folds : sequence of FoldCandidates
+        Candidates for pairs that had not been learned from.
     n_weights : int
         How many weights features are hashed into; a power of two.
     n_epochs, rate : int, float
@@ -92,36 +116,21 @@ def train_features(
     rng : Generator
         Draws the order of each pass.
     """
-    state = (np.zeros(n_weights), np.zeros(n_weights))
-    marks = [unit_marks(units) for _, units, _, _ in parts]
+    state = Ascending(np.zeros(n_weights), np.zeros(n_weights))
+    marks = [unit_marks(fold.units) for fold in folds]
     average = np.zeros(n_weights)
     for _ in range(n_epochs):
-        for (found, _, base, right), mark in zip(parts, marks, strict=True):
+        for (found, _, base, right), mark in zip(folds, marks, strict=True):
             order = rng.permutation(len(found.source)).astype(np.int64)
-            train_candidates(
-                (found.source.symbols, found.source.offsets, found.path, found.offsets),
-                found.groups,
-                mark,
-                right,
-                base,
-                state,
-                order,
-                rate,
-            )
-        average += state[0] / n_epochs
+            train_candidates(found.arrays(), found.groups, mark, right, base, state, order, rate)
+        average += state.weights / n_epochs
     return average
 
 
 def feature_scores(found: Candidates, units: Units, weights: FloatArray) -> FloatArray:
     """Return the sum of the weights of each candidate's features."""
     scores = np.zeros(len(found))
-    score_candidates(
-        (found.source.symbols, found.source.offsets, found.path, found.offsets),
-        found.owner,
-        unit_marks(units),
-        weights,
-        scores,
-    )
+    score_candidates(found.arrays(), found.owner, unit_marks(units), weights, scores)
     return scores
 
 

@@ -1,6 +1,6 @@
-"""Time taggers of continuous sequences: training, EM steps, filtering in batches and one by one.
+"""Time taggers of measurements: training, EM steps, filtering in batches and one by one.
 
-Run: python benchmarks/continuous.py [--data DIR]   (or set SIGMASTAR_DATA)
+Run: python benchmarks/sensors.py [--data DIR]   (or set SIGMASTAR_DATA)
 Without data a random walk of the same shape is used.
 """
 
@@ -13,9 +13,10 @@ from sklearn.ensemble import RandomForestClassifier
 
 import sigmastar as ss
 from sigmastar.core.errors import DataNotFound
+from sigmastar.corpus.frames import as_frames
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
-from sigmastar.sensors.learn.em import em_steps, random_tagger
-from sigmastar.sensors.moments import LabelledFrames
+from sigmastar.sensors.learn.em import em_step
+from sigmastar.sensors.learn.em_starts import random_tagger
 from timing import best_of
 
 
@@ -69,12 +70,10 @@ def report_filtering(tagger, X, frames, name):
 def report_em(X, y, frames):
     """Print the time of an EM step at the size of the paper: 80 centroids, 23 states."""
     features = ss.CentroidFeatures(80, tau=0.03, random_state=0).fit_transform(frames)
-    alphabet = ss.Alphabet.from_symbols(label for labels in y for label in labels)
-    codes = np.concatenate([alphabet.encode(list(labels)) for labels in y]).astype(np.int64)
-    packed = LabelledFrames(features, np.arange(0, len(frames) + 1, 36), codes, len(alphabet))
-    steps = em_steps(packed, random_tagger(packed, alphabet, 23, np.random.default_rng(0)))
-    next(steps)
-    seconds = best_of(lambda: [next(steps) for _ in range(10)]) / 10
+    packed = as_frames(X).labelled(y).with_values(features)
+    step = em_step(packed)
+    _, model = step(random_tagger(packed, 23, np.random.default_rng(0)))
+    seconds = best_of(lambda: [step(model) for _ in range(10)]) / 10
     print(f"EM step, 80 centroids, 23 states: {seconds:.3f} s (paper: about 30 s)")
 
 

@@ -1,0 +1,59 @@
+"""What to learn and how: the parameters of a transliterator, each with its default and its rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
+
+from sigmastar.core.rng import RandomState
+from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule
+from sigmastar.transducers.learn.spectral import InputModel
+
+__all__ = ["JUDGES", "METHODS", "Recipe", "States"]
+
+METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
+JUDGES = ("reverse", "short", "target", "spectral", "learnfst", "em")
+MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
+
+
+class States(NamedTuple):
+    """How many states conditional transducers and spectral automata over units have."""
+
+    transducer: int
+    joint: int
+
+
+Sizes = Instance(tuple, list, words="a tuple of pairs (inputs, outputs)")
+Names = Instance(tuple, list, words="a tuple of scorers' names")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Recipe:
+    """The parameters of :class:`sigmastar.Transliterator`, which says what they mean."""
+
+    method: Annotated[str, Choice(*METHODS)] = field(default="combined", kw_only=False)
+    units: Annotated[tuple[tuple[int, int], ...], Sizes] = ((1, 0), (1, 1), (1, 2), (1, 3))
+    order: Annotated[int, Integer(1, 20)] = 6
+    n_states: Annotated[int | str, AnyOf(Integer(1), Choice("auto"))] = "auto"
+    scorers: Annotated[tuple[str, ...], Names] = ("reverse", "short", "target", "spectral")
+    n_folds: Annotated[int, Integer(2)] = 5
+    n_candidates: Annotated[int, Integer(1)] = 10
+    beam: Annotated[int, Integer(1)] = 20
+    align_iter: Annotated[int, Integer(0)] = 12
+    max_iter: Annotated[int, Integer(0)] = 20
+    inputs: Annotated[InputModel, Choice(*get_args(InputModel))] = "independent"
+    n_epochs: Annotated[int, Integer(0)] = 4
+    rate: Annotated[float, Real(0)] = 0.02
+    random_state: RandomState = 0
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """Return the rule of each parameter that has one."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {n: h.__metadata__[0] for n, h in hints.items() if get_origin(h) is Annotated}
+
+    def states(self, n_pairs: int) -> States:
+        """Return the numbers of states to learn from so many pairs."""
+        if self.n_states == "auto":
+            return States(3, 40 if n_pairs >= MANY_PAIRS else 10)
+        return States(int(self.n_states), int(self.n_states))
