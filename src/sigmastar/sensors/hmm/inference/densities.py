@@ -18,7 +18,7 @@ from sigmastar.sensors.hmm.model import MeasurementHMM
 __all__ = ["Likelihoods", "block_bounds", "likelihoods", "log_densities", "over_blocks"]
 
 _BLOCK = 1 << 17  # numbers of a block (frames · links): what fits a core's own cache
-_MOST_ROWS = 1 << 14
+_MOST_ROWS = 1 << 13
 
 
 class Likelihoods(NamedTuple):
