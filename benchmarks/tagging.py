@@ -6,12 +6,12 @@ machine disturbs them little; the best of several rounds.
 """
 
 import argparse
+import os
 import tempfile
 import time
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 
 import sigmastar as ss
@@ -28,7 +28,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="directory with the data")
     data = parser.parse_args().data
-    numba.set_num_threads(1)
+    os.environ["SIGMASTAR_THREADS"] = "1"
     train, _ = brown_split(data, joined=False)
     sentences = [[str(word) for word in sentence] for sentence in train.source]
     n = train.source.n_symbols

@@ -173,7 +173,7 @@ def test_damaged_classes_are_refused(tmp_path):
     tagger = HMMTagger(1).fit(*corpus(20))
     tagger.vocabulary_.inside[0] = 10**6
     tagger.save(tmp_path / "t.sigma")
-    with pytest.raises(FileFormatError, match="classes must lie between"):
+    with pytest.raises(FileFormatError, match="form_inside must lie between"):
         ss.load(tmp_path / "t.sigma")
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-import numba
 import numpy as np
 
+from sigmastar.core.threads import limited_threads
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
@@ -71,16 +71,17 @@ class MachineFigures:
 
 
 def _on_one_core(measure: Callable[Given, Iterator[Line]]) -> Callable[Given, Iterator[Line]]:
-    """Let numba use one thread while rows are measured: speeds are those of one core."""
+    """Use one thread while rows are measured: speeds are those of one core."""
 
     @wraps(measure)
     def measured(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Line]:
-        before = numba.get_num_threads()
-        numba.set_num_threads(1)
-        try:
-            yield from measure(*args, **kwargs)
-        finally:
-            numba.set_num_threads(before)
+        lines = measure(*args, **kwargs)
+        while True:
+            with limited_threads(1):
+                line = next(lines, None)
+            if line is None:
+                return
+            yield line
 
     return measured
 

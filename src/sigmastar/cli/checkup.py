@@ -73,13 +73,13 @@ def versions() -> dict[str, str | None]:
 
 def threads() -> dict[str, Any]:
     """Return how many cores there are, and threads that compiled code uses."""
-    import numba
+    from sigmastar.core.threads import available_threads
 
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
     return {
         "cores": os.cpu_count(),
         "usable_cores": usable,
-        "numba_threads": numba.get_num_threads(),
+        "numba_threads": available_threads(),
     }
 
 

@@ -103,15 +103,17 @@ def tag(
 def _limit(threads: int | None) -> None:
     if threads is None:
         return
-    import numba
+    import os
 
-    most = numba.config.NUMBA_NUM_THREADS
+    from sigmastar.core.threads import available_threads
+
+    most = available_threads()
     if threads > most:
         raise typer.BadParameter(
             f"must be at most {most}, the threads there are; got {threads}.",
             param_hint="'--threads'",
         )
-    numba.set_num_threads(threads)
+    os.environ["SIGMASTAR_THREADS"] = str(threads)
 
 
 def _tagged(tagger: Any, source: Any, format: str) -> list[list[dict[str, str]]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.errors import InvalidModel
-from sigmastar.core.types import FloatArray
+from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["check_distributions", "frozen_array"]
+__all__ = ["check_distributions", "checked_runs", "frozen_array"]
 
 TOLERANCE = 1e-9
 
@@ -45,3 +45,37 @@ def check_distributions(name: str, sums: FloatArray, *arrays: FloatArray) -> Non
             f"{name} must sum to 1 (within {TOLERANCE:g}); one sum is off by {off:.3g}. "
             "Use the classmethod normalized(…) to rescale."
         )
+
+
+def checked_runs(
+    codes: ArrayLike, starts: ArrayLike, below: int, what: str = "codes"
+) -> tuple[SymbolArray, IndexArray]:
+    """Check runs of codes that go to a kernel: whole numbers in range, cut at rising places.
+
+    Parameters
+    ----------
+    codes : array of int
+        Numbers from 0 up to but not including ``below``.
+    starts : array of int
+        Where each run begins, and where the last one ends.
+    below : int
+        How many codes there are.
+    what : str
+        What to call the codes in a message.
+    """
+    flat, places = np.asarray(codes), np.asarray(starts)
+    for name, array in ((what, flat), ("starts", places)):
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise InvalidData(f"{name} must be a flat array of whole numbers.")
+    if flat.size and not 0 <= int(flat.min()) <= int(flat.max()) < below:
+        raise InvalidData(
+            f"{what} must lie between 0 and {below - 1}; got {flat.min()} to {flat.max()}."
+        )
+    if (
+        places.size == 0
+        or int(places[0]) < 0
+        or int(places[-1]) > flat.size
+        or bool((places[1:] < places[:-1]).any())
+    ):
+        raise InvalidData(f"starts must rise from 0 to at most {flat.size}, the number of {what}.")
+    return np.ascontiguousarray(flat, np.int32), np.ascontiguousarray(places, np.int64)

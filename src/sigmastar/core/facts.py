@@ -154,7 +154,7 @@ class Codes(Fact):
     dtype: np.dtype[Any]
 
     def _typed(self, name: str, array: Array) -> Array:
-        if array.dtype.kind not in "iu":
+        if array.size and array.dtype.kind not in "iu":
             raise InvalidModel(f"{name} must hold whole numbers; got type {array.dtype}.")
         # Nothing may wrap around on its way into a narrower type.
         if array.size and array.dtype != self.dtype:

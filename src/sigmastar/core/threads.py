@@ -8,23 +8,42 @@ loops keep a pool that a fork breaks, and take seconds to compile.)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 
-__all__ = ["available_threads", "over_rows"]
+__all__ = ["ForkLock", "available_threads", "limited_threads", "over_rows"]
+
+_limit: ContextVar[int | None] = ContextVar("sigmastar_threads", default=None)
 
 _RUNS_A_THREAD = 4  # rows differ in length: a thread that is done early takes another run
 
 
 def available_threads() -> int:
     """Return how many threads to use: ``SIGMASTAR_THREADS``, or the processors we may run on."""
+    limit = _limit.get()
+    if limit is not None:
+        return limit
     given = os.environ.get("SIGMASTAR_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def limited_threads(limit: int) -> Iterator[None]:
+    """Use at most so many threads within the block."""
+    token = _limit.set(max(1, min(limit, available_threads())))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 def over_rows(
@@ -53,3 +72,44 @@ def over_rows(
     with ThreadPoolExecutor(min(threads, n_runs)) as pool:
         for done in [pool.submit(work, *run) for run in pairwise(bounds)]:
             done.result()
+
+
+class ForkLock:
+    """A lock that no fork leaves locked: all of them are taken before a fork and given back after.
+
+    A copy (by pickle) has a lock of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _locks.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[ForkLock], tuple[()]]:
+        return (ForkLock, ())
+
+
+_locks: weakref.WeakSet[ForkLock] = weakref.WeakSet()
+_held: list[ForkLock] = []
+
+
+def _before_fork() -> None:
+    for lock in list(_locks):
+        lock.__enter__()
+        _held.append(lock)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().__exit__()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )

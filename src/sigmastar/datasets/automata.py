@@ -12,6 +12,7 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.readers.api import read_corpus
 from sigmastar.corpus.readers.pautomac import read_solution
+from sigmastar.corpus.readers.source import MAX_LINE
 from sigmastar.datasets import sources
 from sigmastar.datasets.problem import Problem, Splits
 from sigmastar.datasets.store import DataHome, find_file
@@ -108,4 +109,4 @@ def load_wikipedia_text(*, chunk: int | None = 500, data_home: DataHome = None) 
     """
     check("chunk", chunk, AnyOf(Integer(1), Nothing()))
     path = find_file(sources.wikipedia_text(), data_home)
-    return read_corpus(path, "chunks", chunk=2**62 if chunk is None else chunk)
+    return read_corpus(path, "chunks", chunk=chunk or MAX_LINE)

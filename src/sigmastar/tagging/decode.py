@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.arrays import checked_runs
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.kernels.decode import viterbi_many
+from sigmastar.tagging.kernels.decode import viterbi_rows
 from sigmastar.tagging.kernels.posterior import tag_posteriors
 from sigmastar.tagging.model import TagModel
 
@@ -14,9 +16,14 @@ __all__ = ["class_posteriors", "decode_classes"]
 
 def decode_classes(model: TagModel, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
     """Return the Viterbi tags of class sequences."""
+    codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
     tags = np.empty(len(codes), np.int32)
     scores = np.empty(len(starts) - 1, np.int64)
-    viterbi_many(codes, starts, model.classes, model.moves, tags, scores)
+    classes, moves = model.classes, model.moves
+    over_rows(
+        lambda a, b: viterbi_rows(codes, starts[a : b + 1], classes, moves, tags, scores[a:b]),
+        len(starts) - 1,
+    )
     return tags
 
 
@@ -24,6 +31,7 @@ def class_posteriors(
     model: TagModel, codes: SymbolArray, starts: IndexArray
 ) -> tuple[IndexArray, FloatArray]:
     """Return where the candidates of each token begin, and P(candidate | sentence) for each."""
+    codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
     counts = np.diff(model.offsets)[codes]
     places = np.cumsum(counts) - counts
     chances = np.empty(int(counts.sum()))

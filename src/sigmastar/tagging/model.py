@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.facts import Codes, Fact, Offsets, proved
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
@@ -28,6 +29,22 @@ SCORE_UNIT = 1 << 20
 ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use
 NO_TRIGRAM = np.zeros((0, 0, 0), np.int32)
 _LOWEST = -(1 << 30)
+MOST_TAGS = (1 << 15) - 1  # Viterbi's back pointers are 16 bits wide
+
+
+def _scores(*shape: str, optional: bool = False) -> Fact:
+    return Codes(*shape, low=_LOWEST, below=1 - _LOWEST, optional=optional)
+
+
+FACTS: dict[str, Fact] = {
+    "bigram": _scores("tags+1", "tags+1"),
+    "trigram": _scores("tags+1", "tags+1", "tags+1", optional=True),
+    "offsets": Offsets("classes", into="candidates", least=1),
+    "candidates": Codes("candidates", below="tags"),
+    "scores": _scores("candidates"),
+    "context": _scores("rows", "tags+1"),
+    "context_rows": Codes("classes", low=-1, below="rows"),
+}
 
 
 def fixed_point(log_values: ArrayLike) -> SymbolArray:
@@ -68,26 +85,20 @@ class TagModel:
 
     def __post_init__(self) -> None:
         n = len(self.tags)
-        for name in ARRAYS:
-            dtype = np.int64 if name == "offsets" else np.int32
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
-        if n == 0:
-            raise InvalidModel("a tagger needs at least one tag; got none.")
-        if self.bigram.shape != (n + 1, n + 1):
-            raise InvalidModel(f"bigram must have shape {(n + 1, n + 1)}; got {self.bigram.shape}.")
-        if self.trigram.shape not in ((n + 1,) * 3, (0, 0, 0)):
-            raise InvalidModel(f"trigram must have shape {(n + 1,) * 3}; got {self.trigram.shape}.")
-        counts = np.diff(self.offsets)
-        if len(self.offsets) < 2 or self.offsets[0] != 0 or (counts < 1).any():
-            raise InvalidModel("offsets must give at least one class, each at least one tag.")
-        if not self.offsets[-1] == len(self.candidates) == len(self.scores):
-            raise InvalidModel("offsets, candidates and scores must agree in length.")
-        if self.candidates.min() < 0 or self.candidates.max() >= n:
-            raise InvalidModel(f"candidates must be tags between 0 and {n - 1}.")
-        if len(self.context_rows) != len(counts) or self.context.shape[1:] != (n + 1,):
-            raise InvalidModel("context_rows needs an entry a class; context a column a tag.")
-        last = np.where(self.context_rows >= 0, self.context_rows + counts, 0)
-        if self.context_rows.min() < -1 or last.max(initial=0) > len(self.context):
+        if not 1 <= n <= MOST_TAGS:
+            raise InvalidModel(f"a tagger needs 1 to {MOST_TAGS:,} tags; got {n:,}.")
+        arrays = proved(FACTS, {name: getattr(self, name) for name in ARRAYS}, tags=n)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
+        if self.n_classes == 0:
+            raise InvalidModel("offsets must give at least one class.")
+        # Candidates ascend within a class: none twice, so a class has no more than there are tags.
+        within = np.ones(len(self.candidates), bool)
+        within[self.offsets[:-1]] = False
+        if (self.candidates[1:] <= self.candidates[:-1])[within[1:]].any():
+            raise InvalidModel("candidates must ascend within each class; some do not.")
+        last = np.where(self.context_rows >= 0, self.context_rows + np.diff(self.offsets), 0)
+        if last.max(initial=0) > len(self.context):
             raise InvalidModel("context_rows must point into context, or be -1.")
 
     @property

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from sigmastar.bench.demo.common import Savable, both_parts, timed
 from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
+from sigmastar.core.threads import limited_threads
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_english
 from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
@@ -178,15 +178,11 @@ def _speeds(
     """Return tokens a second of each tagger, the best of rounds in which all take turns."""
     coded = {name: tagger.to_classes(words * _COPIES) for name, tagger in taggers.items()}
     found: dict[str, list[float]] = {name: [] for name in taggers}
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
+    with limited_threads(1):
         for name, tagger in taggers.items():
             tagger.tag_classes(*coded[name])
         for _ in range(_ROUNDS):
             for name, tagger in taggers.items():
                 taken = timed(tagger.tag_classes, *coded[name])
                 found[name].append(len(coded[name][0]) / max(taken, 1e-9))
-    finally:
-        numba.set_num_threads(threads)
     return {name: max(values) for name, values in found.items()}

@@ -8,11 +8,11 @@ to the tagger wherever no decision was forced.
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
+from sigmastar.core.arrays import checked_runs
 from sigmastar.core.hashing import EMPTY, table_size
+from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.kernels.lazy import (
@@ -20,6 +20,7 @@ from sigmastar.tagging.kernels.lazy import (
     COLUMNS,
     COUNTERS,
     STATES,
+    Bounds,
     Memory,
     forget,
     move_tables,
@@ -27,9 +28,11 @@ from sigmastar.tagging.kernels.lazy import (
 )
 from sigmastar.tagging.model import TagModel
 
-__all__ = ["LazyTransducer"]
+__all__ = ["MOST_STATES", "LazyTransducer"]
 
 _NO_LIMIT = 1 << 30
+# Columns of the states point, as 32-bit numbers, into buffers of 64 entries a state.
+MOST_STATES = 1 << 24
 
 
 class LazyTransducer:
@@ -52,7 +55,12 @@ class LazyTransducer:
         self.max_states = max_states
         self.look_ahead = look_ahead
         self.n_restarts = 0
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
+        widest = int(np.diff(model.offsets).max())
+        self._bounds = Bounds(
+            undecided=_NO_LIMIT if look_ahead is None else min(look_ahead, _NO_LIMIT),
+            most_paths=widest**model.order,
+        )
         self._memory = self._new_memory(min(max_states, 1 << 16))
 
     def _new_memory(self, n_states: int) -> Memory:
@@ -87,15 +95,15 @@ class LazyTransducer:
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences."""
         model = self.model
-        classes, moves = model.classes, model.moves
-        limit = _NO_LIMIT if self.look_ahead is None else self.look_ahead
+        codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
+        classes, moves, bounds = model.classes, model.moves, self._bounds
         output = np.empty(len(codes), np.int32)
         done = 0
         with self._lock:
             while done < len(starts) - 1:
                 fresh = self.n_arcs == 0
                 rest = starts[done:]
-                done += int(run_lazy(codes, rest, classes, moves, limit, self._memory, output))
+                done += int(run_lazy(codes, rest, classes, moves, bounds, self._memory, output))
                 if done == len(starts) - 1:
                     break
                 size = len(self._memory.states)

@@ -12,13 +12,16 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, TooLarge
 from sigmastar.tagging.fst.openfst import load_pynini
 
 __all__ = ["TagAlphabet", "parse_pattern", "pattern_tokens"]
 
 _TOKENS = re.compile(r'"[^"]*"|\S+')
 _POSTFIX = "*+?"
+MAX_PATTERN = 10_000
+MAX_DEPTH = 50
+MAX_STATES = 5_000
 
 
 class TagAlphabet:
@@ -92,8 +95,12 @@ def pattern_tokens(text: str, alphabet: TagAlphabet | None, tags: Sequence[str])
 def parse_pattern(text: str, alphabet: TagAlphabet) -> Any:
     """Compile a pattern into an acceptor (a pynini.Fst)."""
     pynini = load_pynini()
+    if len(text) > MAX_PATTERN:
+        raise TooLarge(
+            f"a pattern must have at most {MAX_PATTERN:,} characters; got {len(text):,}."
+        )
     tokens = pattern_tokens(text, alphabet, alphabet.tags)
-    place = 0
+    depth = place = 0
 
     def choice() -> Any:
         nonlocal place
@@ -113,18 +120,30 @@ def parse_pattern(text: str, alphabet: TagAlphabet) -> Any:
     def repeated() -> Any:
         nonlocal place
         found = single()
+        operators = set()
         while place < len(tokens) and tokens[place][0] == "\0" and tokens[place][1] in _POSTFIX:
-            operator = tokens[place][1]
+            operators.add(tokens[place][1])
             place += 1
-            found = {"*": found.star, "+": found.plus, "?": found.ques}[operator]
+        if operators == {"?"}:
+            found = found.ques
+        elif operators:  # + and ? one after the other are *
+            found = found.plus if operators == {"+"} else found.star
+        if found.num_states() > MAX_STATES:
+            raise _too_many()
         return found
 
     def single() -> Any:
-        nonlocal place
+        nonlocal place, depth
         token = tokens[place]
         place += 1
         if token == "\0(":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise TooLarge(
+                    f"a pattern must have at most {MAX_DEPTH} parentheses in each other."
+                )
             inside = choice()
+            depth -= 1
             if place >= len(tokens) or tokens[place] != "\0)":
                 raise InvalidData(f"a ')' is missing in the pattern {text!r}.")
             place += 1
@@ -140,7 +159,25 @@ def parse_pattern(text: str, alphabet: TagAlphabet) -> Any:
     result = choice()
     if place < len(tokens):
         raise InvalidData(f"there is a ')' too much in the pattern {text!r}.")
-    return result.optimize()
+    return deterministic(result)
+
+
+def deterministic(acceptor: Any) -> Any:
+    """Return the smallest deterministic acceptor, unless it has too many states on the way."""
+    pynini = load_pynini()
+    without_epsilon = pynini.epsnormalize(acceptor).rmepsilon()
+    # One state more than allowed comes out where the bound cut the construction short.
+    found = pynini.determinize(without_epsilon, nstate=MAX_STATES + 1)
+    if found.num_states() > MAX_STATES:
+        raise _too_many()
+    return found.minimize()
+
+
+def _too_many() -> TooLarge:
+    return TooLarge(
+        f"the pattern needs more than {MAX_STATES:,} states. Shorten it: repetitions such as "
+        "(A | B)* A ANY ANY ANY double the states with each ANY."
+    )
 
 
 def one_of(codes: Sequence[int]) -> Any:

@@ -55,10 +55,7 @@ def phrase_transducer(
     """
     if pattern == NOUN_PHRASE:
         pattern = _noun_phrase(tags)
-    acceptor = parse_pattern(pattern, TagAlphabet(tags)).rmepsilon()
-    import pynini
-
-    dfa = pynini.determinize(acceptor).minimize()
+    dfa = parse_pattern(pattern, TagAlphabet(tags))
     step: list[dict[int, int]] = [
         {arc.ilabel - 1: arc.nextstate for arc in dfa.arcs(state)} for state in dfa.states()
     ]

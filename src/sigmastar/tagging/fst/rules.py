@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.openfst import NotSequential, from_openfst, load_pynini
@@ -178,7 +179,7 @@ class RuleSet:
         result = np.array(tags, np.int32)
         for step in self._plan():
             if isinstance(step, np.ndarray):
-                apply_rules(step, result, words, starts, len(self.tags))
+                _apply_simple(step, result, words, starts, len(self.tags))
             else:
                 result = step(result, starts, words)
         return result
@@ -197,16 +198,23 @@ class RuleSet:
     def _plan(self) -> list[Any]:
         """Compile the rules once: arrays of simple rules, functions for the others."""
         if self._steps is None:
-            self._steps, self._reasons = [], []
+            steps: list[Any] = []
+            reasons: list[str] = []
             for rule in self.rules:
                 row = self._simple(rule)
                 if row is None:
-                    self._steps.append(self._compiled(rule))
-                elif self._steps and isinstance(self._steps[-1], np.ndarray):
-                    self._steps[-1] = np.concatenate((self._steps[-1], row[None]))
+                    steps.append(self._compiled(rule, reasons))
+                elif steps and isinstance(steps[-1], np.ndarray):
+                    steps[-1] = np.concatenate((steps[-1], row[None]))
                 else:
-                    self._steps.append(row[None])
+                    steps.append(row[None])
+            # Other threads see either nothing or all of it.
+            self._reasons, self._steps = reasons, steps
         return self._steps
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was compiled holds functions and foreign machines; a copy compiles its own.
+        return self.__dict__ | {"_steps": None, "_reasons": []}
 
     def _simple(self, rule: TagRule) -> SymbolArray | None:
         """Encode a rule with fixed contexts for the kernel; None if it needs a transducer."""
@@ -232,7 +240,7 @@ class RuleSet:
                     return None
         return row
 
-    def _compiled(self, rule: TagRule) -> Step:
+    def _compiled(self, rule: TagRule, reasons: list[str]) -> Step:
         """Compile a rule over the words that it mentions into a function on tags."""
         words = tuple(sorted(rule.words(self.tags)))
         small = TagAlphabet(self.tags, words)
@@ -244,13 +252,21 @@ class RuleSet:
         try:
             machine = from_openfst(fst, small.symbols, small.symbols)
         except NotSequential as error:
-            self._reasons.append(f"rule {str(rule)!r} is not sequential: {error}")
+            reasons.append(f"rule {str(rule)!r} is not sequential: {error}")
             return lambda tags, starts, spoken: _by_composition(
                 fst, (tags + n * renumber[spoken]).astype(np.int32), starts, n
             )
         return lambda tags, starts, spoken: (
             machine.run_aligned((tags + n * renumber[spoken]).astype(np.int32), starts) % n
         ).astype(np.int32)
+
+
+def _apply_simple(
+    rules: SymbolArray, tags: SymbolArray, words: SymbolArray, starts: IndexArray, boundary: int
+) -> None:
+    over_rows(
+        lambda a, b: apply_rules(rules, tags, words, starts[a : b + 1], boundary), len(starts) - 1
+    )
 
 
 def _by_composition(fst: Any, codes: SymbolArray, starts: IndexArray, n: int) -> SymbolArray:

@@ -12,7 +12,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.arrays import checked_runs
 from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.facts import Codes, Fact, Offsets, proved
+from sigmastar.core.memory import check_memory
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.sequential import (
     Arcs,
@@ -26,6 +30,13 @@ __all__ = ["NO_STRINGS", "SequentialTransducer", "Strings"]
 
 _NEXT = 32
 _OUTPUT = (1 << _NEXT) - 1
+FACTS: dict[str, Fact] = {
+    "final": Codes("states", low=-1, below="numbers"),
+    "next_states": Codes("states", "inputs", low=-1, below="states"),
+    "outputs": Codes("states", "inputs", below="numbers"),
+    "string_offsets": Offsets("strings", into="string_symbols"),
+    "string_symbols": Codes("string_symbols", below="output_symbols"),
+}
 NO_STRINGS = Pool(np.zeros(1, np.int32), np.zeros(1, np.int64))  # no output is longer than one
 
 
@@ -87,35 +98,29 @@ class SequentialTransducer:
     ) -> None:
         self.inputs = tuple(inputs)
         self.output_symbols = tuple(output_symbols)
-        self.final = np.ascontiguousarray(final, np.int32)
-        self.pool = Pool(
-            np.ascontiguousarray(pool[0], np.int32),
-            np.ascontiguousarray(pool[1], np.int64),
+        n_strings = len(self.output_symbols) + max(len(pool[1]), 1)
+        # The buffer of the strings may be longer than the strings.
+        used = int(pool[1][-1]) if 0 < len(pool[1]) and 0 <= pool[1][-1] <= len(pool[0]) else -1
+        found = proved(
+            FACTS,
+            {
+                "final": final,
+                "next_states": next_states,
+                "outputs": np.where(np.asarray(next_states) >= 0, outputs, 0),
+                "string_offsets": pool[1],
+                "string_symbols": pool[0][:used] if used >= 0 else pool[0],
+            },
+            inputs=len(self.inputs),
+            output_symbols=len(self.output_symbols),
+            numbers=n_strings,
         )
-        target = np.asarray(next_states, np.int64)
-        written = np.asarray(outputs, np.int64)
-        shape = (len(self.final), len(self.inputs))
-        if target.shape != shape or written.shape != shape or shape[0] == 0:
-            raise InvalidModel(
-                f"next_states and outputs must have shape {shape} (states, inputs); got "
-                f"{target.shape} and {written.shape}."
-            )
-        highest = len(self.output_symbols) + len(self.pool.offsets) - 1
-        if target.size and (target.max() >= shape[0] or target.min() < -1):
-            raise InvalidModel(f"next_states must lie between -1 and {shape[0] - 1}.")
-        used = written[target >= 0]
-        if used.size and (used.min() < 0 or used.max() > highest):
-            raise InvalidModel(f"outputs must lie between 0 and {highest}.")
-        if self.final.min() < -1 or self.final.max() > highest:
-            raise InvalidModel(f"final must lie between -1 and {highest}.")
-        ends = self.pool.offsets
-        if len(ends) == 0 or ends[0] != 0 or (np.diff(ends) < 0).any():
-            raise InvalidModel("the offsets of the output strings must rise from 0.")
-        symbols = self.pool.symbols[: ends[-1]]
-        if ends[-1] > len(self.pool.symbols) or (
-            symbols.size and not 0 <= symbols.min() <= symbols.max() < len(self.output_symbols)
-        ):
-            raise InvalidModel("the output strings reach outside their alphabet or buffer.")
+        if len(found["final"]) == 0:
+            raise InvalidModel("a transducer needs at least one state; got none.")
+        self.final = found["final"]
+        self.pool = Pool(
+            found["string_symbols"] if used else np.zeros(1, np.int32), found["string_offsets"]
+        )
+        target, written = (found[n].astype(np.int64) for n in ("next_states", "outputs"))
         self.table: NDArray[np.int64] = np.where(target >= 0, (target << _NEXT) | written, -1)
 
     @classmethod
@@ -182,30 +187,40 @@ class SequentialTransducer:
         return Arcs(self.table, self.final, len(self.output_symbols), *self.pool)
 
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
-        """Run sequences through a machine that writes one symbol for each that it reads.
-
-        Sequences run in parallel on as many threads as numba has.
-        """
+        """Run sequences through a machine that writes one symbol for each that it reads."""
+        codes, starts = checked_runs(codes, starts, self.n_inputs)
         output = np.empty(len(codes), np.int32)
-        failed = run_aligned(codes, starts, self._arcs, output)
-        if failed >= 0:
-            raise self._refused(int(failed))
+        failed = np.zeros(len(starts) - 1, np.bool_)
+        arcs = self._arcs
+        over_rows(
+            lambda a, b: run_aligned(codes, starts[a : b + 1], arcs, output, failed[a:b]),
+            len(failed),
+        )
+        if failed.any():
+            raise self._refused(int(failed.argmax()))
         return output
 
     def run(self, codes: SymbolArray, starts: IndexArray) -> tuple[SymbolArray, IndexArray]:
         """Run sequences; return all outputs one after the other, and where each begins."""
+        codes, starts = checked_runs(codes, starts, self.n_inputs)
         lengths = self._lengths(codes, starts)
         if (lengths < 0).any():
             raise self._refused(int(np.argmax(lengths < 0)))
         offsets = np.zeros(len(starts), np.int64)
         np.cumsum(lengths, out=offsets[1:])
+        # A string may be as long as the file of a machine: a few symbols in, gigabytes out.
+        check_memory(
+            4.0 * float(lengths.sum(dtype=np.float64)),
+            "the output of the transducer",
+            "Run fewer sequences at once.",
+        )
         output = np.empty(int(offsets[-1]), np.int32)
         run_free(codes, starts, self._arcs, output)
         return output, offsets
 
     def accepts(self, codes: SymbolArray, starts: IndexArray) -> NDArray[np.bool_]:
         """Tell which sequences the machine has an output for."""
-        return self._lengths(codes, starts) >= 0
+        return self._lengths(*checked_runs(codes, starts, self.n_inputs)) >= 0
 
     def _lengths(self, codes: SymbolArray, starts: IndexArray) -> IndexArray:
         lengths = np.empty(len(starts) - 1, np.int64)

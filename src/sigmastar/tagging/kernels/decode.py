@@ -6,14 +6,13 @@ last. Ties go to the earlier candidate, of the previous tag first.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = ["viterbi_first", "viterbi_many", "viterbi_second"]
+__all__ = ["viterbi_first", "viterbi_rows", "viterbi_second"]
 
 _LOWEST = -(1 << 62)
 
@@ -147,8 +146,8 @@ def viterbi_second(
     return highest
 
 
-@parallel_kernel
-def viterbi_many(
+@kernel
+def viterbi_rows(
     codes: SymbolArray,
     starts: IndexArray,
     classes: Classes,
@@ -157,7 +156,7 @@ def viterbi_many(
     scores: IndexArray,
 ) -> None:
     """Decode every sentence; order 2 if there are scores after two tags."""
-    for s in numba.prange(len(starts) - 1):
+    for s in range(len(starts) - 1):
         part = codes[starts[s] : starts[s + 1]]
         output = tags[starts[s] : starts[s + 1]]
         if len(moves.trigram):

@@ -18,7 +18,17 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = ["ARCS", "COLUMNS", "COUNTERS", "STATES", "Memory", "forget", "move_tables", "run_lazy"]
+__all__ = [
+    "ARCS",
+    "COLUMNS",
+    "COUNTERS",
+    "STATES",
+    "Bounds",
+    "Memory",
+    "forget",
+    "move_tables",
+    "run_lazy",
+]
 
 _LOWEST = -(1 << 62)
 # Columns of the states: the last two decided tags, how many classes were read since and where they
@@ -46,6 +56,13 @@ class Memory(NamedTuple):
     path_tags: SymbolArray  # undecided tags of each path
     strings: SymbolArray  # outputs: a length, then so many tags; the first is empty
     used: IndexArray  # (COUNTERS,)
+
+
+class Bounds(NamedTuple):
+    """How many classes may stay undecided, and how many paths a step keeps at most."""
+
+    undecided: int
+    most_paths: int
 
 
 class Paths(NamedTuple):
@@ -323,20 +340,25 @@ def grow_arc(
 
 
 @kernel
-def has_room(memory: Memory, state: Int, width: Int, limit: Int) -> bool:
-    """Tell whether an arc to a class of so many candidates surely fits into what is free."""
+def has_room(memory: Memory, state: Int, most_paths: Int, limit: Int) -> bool:
+    """Tell whether one more arc surely fits into what is free.
+
+    A step after a class of K candidates to one of L keeps K·L paths at most in order 2 and L in
+    order 1, so ``most_paths``, of two of the widest classes, bounds them for every step. An arc
+    takes one step; a forced decision takes one more for each undecided class, and a state of its
+    own to start from. A state has a name of at most ``depth`` classes, each of its paths as many
+    tags, and each step writes at most as many tags and their number; what is forced is written
+    once more as a whole.
+    """
     used = memory.used
-    depth = memory.states[state, DEPTH] + 1
-    # A forced decision makes up to as many states as there are undecided classes, and two more.
-    times = 1 if depth <= limit else depth + 2
-    kept = memory.states[state, N_PATHS] * width
-    if times > 1:
-        kept = max(kept, width * 256)
+    depth = np.int64(memory.states[state, DEPTH]) + 1
+    times = np.int64(1) if depth <= limit else depth + 2
+    kept = times * most_paths
     return bool(
         used[STATES] + times < min(len(memory.states), len(memory.slots) // 2)
         and used[NAMES] + times * depth < len(memory.names)
-        and used[PATHS] + times * kept < len(memory.paths)
-        and used[PATH_TAGS] + times * kept * depth < len(memory.path_tags)
+        and used[PATHS] + kept < len(memory.paths)
+        and used[PATH_TAGS] + kept * depth < len(memory.path_tags)
         and used[STRINGS] + times * (depth + 1) < len(memory.strings)
         and used[ARCS] + 1 < len(memory.arcs) // 2
     )
@@ -348,13 +370,13 @@ def run_lazy(
     starts: IndexArray,
     classes: Classes,
     moves: Moves,
-    limit: Int,
+    bounds: Bounds,
     memory: Memory,
     output: SymbolArray,
 ) -> Int:
     """Tag sentences, growing the machine; return the first one that found no room, or their number.
 
-    ``limit`` bounds the number of undecided classes.
+    The codes must be classes, and the starts rise within them.
     """
     arcs, strings = memory.arcs, memory.strings
     keys = arcs[:, 0]
@@ -367,12 +389,9 @@ def run_lazy(
             key = state * n_symbols + code
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
-                width = 1
-                if code < n_symbols - 1:
-                    width = classes.offsets[code + 1] - classes.offsets[code]
-                if not has_room(memory, state, width, limit):
+                if not has_room(memory, state, bounds.most_paths, bounds.undecided):
                     return s
-                arcs[slot, 1] = grow_arc(state, code, classes, moves, limit, memory)
+                arcs[slot, 1] = grow_arc(state, code, classes, moves, bounds.undecided, memory)
                 keys[slot] = key
                 memory.used[ARCS] += 1
             value = arcs[slot, 1]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numba
-
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 
 __all__ = ["apply_rules"]
@@ -30,7 +28,7 @@ def fits(rule: SymbolArray, tags: SymbolArray, words: SymbolArray, i: Int, bound
     return True
 
 
-@parallel_kernel
+@kernel
 def apply_rules(
     rules: SymbolArray, tags: SymbolArray, words: SymbolArray, starts: IndexArray, boundary: Int
 ) -> None:
@@ -39,7 +37,7 @@ def apply_rules(
     A row of ``rules``: old tag, new tag, word (-1: any), then tag and word wanted at the offsets
     -2, -1, 1 and 2 (-1: any; the tag ``boundary``: outside the sentence).
     """
-    for s in numba.prange(len(starts) - 1):
+    for s in range(len(starts) - 1):
         here = tags[starts[s] : starts[s + 1]]
         spoken = words[starts[s] : starts[s + 1]]
         for r in range(len(rules)):

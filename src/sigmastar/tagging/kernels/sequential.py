@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from sigmastar.core.jit import kernel, parallel_kernel
-from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.core.jit import kernel
+from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
 
 __all__ = ["Arcs", "Pool", "output_lengths", "run_aligned", "run_free"]
 
@@ -28,10 +27,7 @@ class Pool(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """The table of a machine and its output strings; see above.
-
-    The pool lies open, because a loop on several threads takes no record within a record.
-    """
+    """The table of a machine and its output strings; see above."""
 
     table: IndexArray
     final: SymbolArray
@@ -92,24 +88,18 @@ def run_one(codes: SymbolArray, arcs: Arcs, output: SymbolArray) -> Int:
     return write_output(last, arcs, output, place)
 
 
-@parallel_kernel
-def run_aligned(codes: SymbolArray, starts: IndexArray, arcs: Arcs, output: SymbolArray) -> Int:
+@kernel
+def run_aligned(
+    codes: SymbolArray, starts: IndexArray, arcs: Arcs, output: SymbolArray, failed: BoolArray
+) -> None:
     """Run every sequence of a machine that writes as many symbols as it reads.
 
-    Returns -1, or the first sequence that the machine does not accept (or whose output has another
-    length).
+    ``failed`` tells which sequences the machine does not accept, or writes at another length.
     """
-    n = len(starts) - 1
-    failed = np.zeros(n, np.bool_)
-    for s in numba.prange(n):
+    for s in range(len(starts) - 1):
         part = codes[starts[s] : starts[s + 1]]
         target = output[starts[s] : starts[s + 1]]
-        written = run_one(part, arcs, target)
-        failed[s] = written != len(part)
-    for s in range(n):
-        if failed[s]:
-            return s
-    return -1
+        failed[s] = run_one(part, arcs, target) != len(part)
 
 
 @kernel

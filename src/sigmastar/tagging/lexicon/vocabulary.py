@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from itertools import chain, compress, pairwise, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
+from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.suffixes import N_SHAPES, Endings
 from sigmastar.tagging.kernels.words import Spans
@@ -23,6 +25,16 @@ from sigmastar.tagging.lexicon.words import WordTable, join_words, split_words, 
 __all__ = ["Vocabulary", "cut_names"]
 
 _MOST_REMEMBERED = 1_000_000
+FACTS: dict[str, Fact] = {
+    "form_offsets": Offsets("forms", into="form_bytes"),
+    "form_bytes": Bytes("form_bytes"),
+    "form_inside": Codes("forms", below="classes"),
+    "form_initial": Codes("forms", below="classes"),
+    "node_classes": Codes("nodes", below="classes"),
+    "trie_keys": Codes("slots", low=-(1 << 63), below=1 << 63, dtype=np.int64),
+    "trie_children": Codes("slots", low=-1, below="nodes"),
+    "trie_depth": Codes(1, below=1 << 16, dtype=np.int64),
+}
 
 
 def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> list[list[str]]:
@@ -71,53 +83,55 @@ class Vocabulary:
         self.trie = trie
         self.node_classes = np.ascontiguousarray(node_classes, np.int32)
         self._table: WordTable | None = None
-        self._codes: dict[str, int] | None = None
-        self._more: list[tuple[int, int]] = []
+        self._lock = ForkLock()
+        self._memory: _Memory | None = None
 
     def classes(self, sentences: Sequence[Sequence[str]]) -> tuple[SymbolArray, IndexArray]:
         """Return the class of every word of many sentences, and where each sentence begins."""
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        numbers = self._numbers(sentences, int(offsets[-1]))
+        numbers, guessed = self._numbers(sentences, int(offsets[-1]))
         begins = offsets[:-1][lengths > 0]
-        known = len(self.forms)
-        if self._more and numbers.max(initial=0) >= known:
-            guessed = np.array(self._more, np.int32).reshape(-1, 2)
-            inside = np.concatenate((self.inside, guessed[:, 0]))
-            initial = np.concatenate((self.initial, guessed[:, 1]))
-        else:
-            inside, initial = self.inside, self.initial
-        codes = inside[numbers]
-        codes[begins] = initial[numbers[begins]]
+        unknown = numbers >= len(self.forms)
+        known = np.where(unknown, 0, numbers)
+        codes = self.inside[known] if len(self.forms) else known
+        codes[unknown] = guessed[numbers[unknown] - len(self.forms), 0]
+        if len(self.forms):
+            codes[begins] = self.initial[known[begins]]
+        begins = begins[unknown[begins]]
+        codes[begins] = guessed[numbers[begins] - len(self.forms), 1]
         return codes, offsets
 
-    def _numbers(self, sentences: Sequence[Sequence[str]], total: int) -> SymbolArray:
-        """Return the number of each word; unknown words are guessed once and remembered."""
-        if self._codes is None:
-            self._codes = {form: number for number, form in enumerate(self.forms)}
-        get = self._codes.get
-        flat = chain.from_iterable(sentences)
-        numbers = np.fromiter(map(get, flat, repeat(-1)), np.int32, total)
-        missing = np.flatnonzero(numbers < 0)
-        if len(missing) == 0:
-            return numbers
-        words = list(compress(chain.from_iterable(sentences), (numbers < 0).tolist()))
-        new = list(dict.fromkeys(words))
-        full = len(self._more) + len(new) > _MOST_REMEMBERED
-        if full:
-            self._codes = {form: number for number, form in enumerate(self.forms)}
-            self._more = []
-            new = [w for w in dict.fromkeys(chain.from_iterable(sentences)) if w not in self._codes]
-        spans = word_spans(new)
-        pairs = [self.guess(spans, first) for first in (False, True)]
-        count = len(self.forms) + len(self._more)
-        self._more.extend(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
-        self._codes.update(zip(new, range(count, count + len(new)), strict=True))
-        if full:  # words remembered before have other numbers now
-            return self._numbers(sentences, total)
-        numbers[missing] = np.fromiter(map(self._codes.__getitem__, words), np.int32, len(words))
-        return numbers
+    def _numbers(
+        self, sentences: Sequence[Sequence[str]], total: int
+    ) -> tuple[SymbolArray, SymbolArray]:
+        """Return the number of each word, and the two classes of those beyond the known forms.
+
+        Unknown words are guessed once and remembered. A memory only grows: numbers taken from it
+        stay right whatever other threads add, and when it is full a new one takes its place.
+        """
+        memory = self._remembered()
+        numbers = _look_up(memory, sentences, total)
+        if numbers.min(initial=0) >= 0:
+            return numbers, memory.guessed
+        with self._lock:
+            memory = self._remembered()
+            words = dict.fromkeys(chain.from_iterable(sentences))
+            new = [word for word in words if word not in memory.codes]
+            if memory.n_guessed + len(new) > _MOST_REMEMBERED:
+                memory = self._memory = _Memory(self.forms)
+                new = [word for word in words if word not in memory.codes]
+            spans = word_spans(new)
+            memory.add(new, np.stack([self.guess(spans, f) for f in (False, True)], axis=1))
+        return _look_up(memory, sentences, total), memory.guessed
+
+    def _remembered(self) -> _Memory:
+        """Return the memory; two threads may both begin one, of which one stays."""
+        memory = self._memory
+        if memory is None:
+            memory = self._memory = _Memory(self.forms)
+        return memory
 
     def guess(self, words: Spans, first: bool) -> SymbolArray:
         """Return the guesser's class of each word, all at the beginning of a sentence or none."""
@@ -166,6 +180,16 @@ class Vocabulary:
             node_classes=self.node_classes,
         )
 
+    def unmarked(self, n_classes: int) -> Vocabulary:
+        """Return the vocabulary that tells no words apart; see :meth:`marked`."""
+        return Vocabulary(
+            forms=self.forms,
+            inside=self.inside % n_classes,
+            initial=self.initial % n_classes,
+            trie=self.trie,
+            node_classes=self.node_classes,
+        )
+
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the vocabulary."""
         blob, offsets = join_words(self.forms)
@@ -183,31 +207,50 @@ class Vocabulary:
     @classmethod
     def from_arrays(cls, array: Any, n_classes: int) -> Vocabulary:
         """Rebuild from named arrays (``array`` gives one by name), checking every index."""
-        offsets = np.asarray(array("form_offsets"), np.int64)
-        blob = np.asarray(array("form_bytes"), np.uint8)
-        if len(offsets) == 0 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
-            raise InvalidModel("the offsets of the forms are malformed.")
-        if offsets[-1] > len(blob):
-            raise InvalidModel("the forms reach beyond their buffer.")
-        keys = np.asarray(array("trie_keys"), np.int64)
-        children = np.asarray(array("trie_children"), np.int32)
-        nodes = np.asarray(array("node_classes"), np.int32)
-        inside, initial = (np.asarray(array(f"form_{x}"), np.int32) for x in ("inside", "initial"))
-        size = len(keys)
-        if size == 0 or size & (size - 1) or len(children) != size or (children >= 0).all():
-            raise InvalidModel("the table of the guesser is malformed.")
-        if len(nodes) < N_SHAPES or children.max(initial=-1) >= len(nodes):
-            raise InvalidModel("the nodes of the guesser are malformed.")
-        if not len(inside) == len(initial) == len(offsets) - 1:
-            raise InvalidModel("each form needs two classes.")
-        for codes in (inside, initial, nodes):
-            if codes.min(initial=0) < 0 or codes.max(initial=0) >= n_classes:
-                raise InvalidModel(f"classes must lie between 0 and {n_classes - 1}.")
-        depth = int(np.asarray(array("trie_depth")).ravel()[0])
+        given = {name: array(name) for name in FACTS}
+        end = given["form_offsets"].ravel()[-1:]
+        if len(end) and 0 <= int(end[0]) <= len(given["form_bytes"]):
+            given["form_bytes"] = given["form_bytes"][: int(end[0])]  # the buffer may be longer
+        found = proved(FACTS, given, classes=n_classes)
+        keys, children = found["trie_keys"], found["trie_children"]
+        if len(keys) & (len(keys) - 1) or (children >= 0).all():
+            raise InvalidModel(
+                "trie_children must be a power of two long, with a free slot that ends a search."
+            )
+        if len(found["node_classes"]) < N_SHAPES:
+            raise InvalidModel(f"node_classes must have a node for each of {N_SHAPES} shapes.")
         return cls(
-            forms=split_words(blob, offsets),
-            inside=inside,
-            initial=initial,
-            trie=SuffixTrie(Endings(keys, children), depth),
-            node_classes=nodes,
+            forms=split_words(found["form_bytes"], found["form_offsets"]),
+            inside=found["form_inside"],
+            initial=found["form_initial"],
+            trie=SuffixTrie(Endings(keys, children), int(found["trie_depth"][0])),
+            node_classes=found["node_classes"],
         )
+
+
+class _Memory:
+    """Numbers of words: the known forms, then words that were guessed, with their classes."""
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        self.codes = {form: number for number, form in enumerate(forms)}
+        self.guessed = np.empty((64, 2), np.int32)  # inside and at the beginning of a sentence
+        self.n_guessed = 0
+        self._first = len(forms)
+
+    def add(self, words: Sequence[str], classes: SymbolArray) -> None:
+        """Remember new words: their classes first, for whoever finds their numbers looks there."""
+        n = self.n_guessed + len(words)
+        if n > len(self.guessed):
+            larger = np.empty((2 * n, 2), np.int32)
+            larger[: self.n_guessed] = self.guessed[: self.n_guessed]
+            self.guessed = larger
+        self.guessed[self.n_guessed : n] = classes
+        first = self._first + self.n_guessed
+        self.n_guessed = n
+        self.codes.update(zip(words, range(first, first + len(words)), strict=True))
+
+
+def _look_up(memory: _Memory, sentences: Sequence[Sequence[str]], total: int) -> SymbolArray:
+    """Return the number of each word, -1 for one that is not remembered."""
+    words = chain.from_iterable(sentences)
+    return np.fromiter(map(memory.codes.get, words, repeat(-1)), np.int32, total)

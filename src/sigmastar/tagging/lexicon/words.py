@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.hashing import EMPTY, table_size
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.words import (
@@ -24,10 +24,18 @@ __all__ = ["WordTable", "character_properties", "join_words", "split_words", "wo
 _KNOWN_POINTS = 0x3000
 
 
+def encoded(word: str) -> bytes:
+    """Return a word as UTF-8; bytes that were none stay as they were, half pairs stand alone."""
+    try:
+        return word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return word.encode("utf-8", "surrogatepass")
+
+
 def join_words(words: Sequence[str]) -> tuple[Bytes, IndexArray]:
     """Encode words into one buffer of UTF-8 and the offsets of its parts."""
     try:
-        parts = [word.encode("utf-8", "surrogateescape") for word in words]
+        parts = [encoded(word) for word in words]
     except AttributeError:
         strange = next(word for word in words if not isinstance(word, str))
         raise InvalidData(f"words must be strings; got {strange!r}.") from None
@@ -46,10 +54,7 @@ def split_words(blob: Bytes, offsets: IndexArray) -> list[str]:
     """Decode the words of a buffer."""
     data = blob.tobytes()
     ends = offsets.tolist()
-    try:
-        return [data[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(ends)]
-    except UnicodeDecodeError as error:
-        raise InvalidModel(f"the words of the model are not UTF-8 ({error}).") from None
+    return [data[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(ends)]
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.core.arrays import checked_runs
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
@@ -16,7 +17,7 @@ from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.compose import compose
-from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.lazy import MOST_STATES, LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential
 from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
@@ -76,6 +77,12 @@ class FSTTagger(Tagger, StoredModel):
         self.info = info
         self.rules = rules
         self.phrases = phrases
+        # The tagger without its phrases, and what marks them, as far as that is known.
+        self._plain: tuple[FSTTagger, SequentialTransducer] | None = None
+        if phrases is not None:
+            without = {key: value for key, value in info.items() if not key.startswith("phrases")}
+            plain = FSTTagger(machine, vocabulary, phrases.inputs, without, rules)
+            self._plain = (plain, phrases)
 
     @classmethod
     def from_hmm(
@@ -116,7 +123,7 @@ class FSTTagger(Tagger, StoredModel):
         check("min_count", min_count, Integer(1))
         check("max_length", max_length, AnyOf(Integer(1), Nothing()))
         check("look_ahead", look_ahead, Integer(0))
-        check("max_states", max_states, Integer(64))
+        check("max_states", max_states, Integer(64, MOST_STATES))
         model = tagger.trained_model
         codes = starts = None
         if corpus is not None:
@@ -155,34 +162,49 @@ class FSTTagger(Tagger, StoredModel):
         return result
 
     def with_rules(self, rules: RuleSet) -> FSTTagger:
-        """Return this tagger followed by correction rules.
+        """Return this tagger followed by correction rules, after any that it has already.
 
         Rules over tags alone are composed with the machine into one transducer where that is
         sequential and small enough; otherwise they run after it. ``info["rules"]`` says which, and
-        ``info["rules_note"]`` why.
+        ``info["rules_note"]`` why. Phrases are marked after the rules, whichever came first.
         """
+        if "phrases" in self.info:
+            if self._plain is None:
+                raise InvalidParameter(
+                    "rules must come before phrases in a tagger that was loaded with its phrases "
+                    "composed into the machine. Build it anew: with_rules(…).with_phrases(…)."
+                )
+            plain, marker = self._plain
+            return plain.with_rules(rules)._marked(marker)
         if rules.tags != self.tags:
             rules = rules.over(self.tags)
-        base = self.vocabulary
-        info = dict(self.info)
+        info = dict(self.info) | {"n_rules": self.info.get("n_rules", 0) + len(rules)}
         note = ""
-        if rules.alphabet.words:
+        if self.rules is not None:
+            note = "the rules before them run after the machine, too"
+        elif rules.alphabet.words:
             note = "the rules name words, which the classes do not"
         elif isinstance(self.machine, LazyTransducer):
             note = "a machine that grows has no table to compose with"
         else:
             try:
                 machine = compose(self.machine, rules.to_transducer())
-                info |= {"rules": "composed", "n_rules": len(rules)}
+                info |= {"rules": "composed"}
                 info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                return FSTTagger(machine, base, self.tags, info)
+                return FSTTagger(machine, self.vocabulary, self.tags, info)
             except NotSequential as error:
                 note = str(error)
-        marked = base.marked(rules.alphabet.words, self.n_classes) if rules.alphabet.words else base
-        info |= {"rules": "cascade", "n_rules": len(rules), "rules_note": note}
+        vocabulary = self.vocabulary
+        if self.rules is not None:
+            # Words are told apart anew: those that the earlier rules name, and these.
+            rules = RuleSet((*self.rules.rules, *rules.rules), self.tags)
+            vocabulary = vocabulary.unmarked(self.n_classes)
+        if rules.alphabet.words:
+            vocabulary = vocabulary.marked(rules.alphabet.words, self.n_classes)
+        info |= {"rules": "cascade", "rules_note": note}
         if not rules.is_sequential:
             info["rules_note"] = "; ".join(rules.why_not)
-        return FSTTagger(self.machine, marked, self.tags, info, rules)
+        return FSTTagger(self.machine, vocabulary, self.tags, info, rules)
 
     def with_phrases(self, pattern: str | None = None, *, label: str = "NP") -> FSTTagger:
         """Return this tagger followed by the marking of phrases (see fst.phrases).
@@ -190,20 +212,32 @@ class FSTTagger(Tagger, StoredModel):
         Composed into one transducer where there is a table, run after it otherwise;
         ``info["phrases"]`` says which.
         """
-        marker = phrase_transducer(self.tags, pattern or NOUN_PHRASE, label=label)
+        if "phrases" in self.info:
+            raise InvalidParameter(
+                "the tagger marks phrases already. Start from the one without, and join both "
+                "patterns with |."
+            )
+        chosen = NOUN_PHRASE if pattern is None else pattern
+        return self._marked(phrase_transducer(self.tags, chosen, label=label))
+
+    def _marked(self, marker: SequentialTransducer) -> FSTTagger:
+        """Return this tagger followed by a marker of phrases."""
         info = dict(self.info)
+        tagger: FSTTagger | None = None
         if self.rules is None and isinstance(self.machine, SequentialTransducer):
             try:
                 machine = compose(self.machine, marker)
                 info |= {"phrases": "composed"}
                 info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                return FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
+                tagger = FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
             except NotSequential as error:
                 info["phrases_note"] = str(error)
-        info["phrases"] = "cascade"
-        return FSTTagger(
-            self.machine, self.vocabulary, marker.output_symbols, info, self.rules, marker
-        )
+        if tagger is None:
+            info["phrases"] = "cascade"
+            names = marker.output_symbols
+            tagger = FSTTagger(self.machine, self.vocabulary, names, info, self.rules, marker)
+        tagger._plain = (self, marker)
+        return tagger
 
     @property
     def n_classes(self) -> int:
@@ -220,6 +254,8 @@ class FSTTagger(Tagger, StoredModel):
         if self.rules is None:
             tags = self.machine.run_aligned(codes, starts)
         else:
+            marked = self.n_classes * (1 + len(self.rules.alphabet.words))
+            codes, starts = checked_runs(codes, starts, marked, "classes")
             words, classes = np.divmod(codes, np.int32(self.n_classes))
             tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
         return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
@@ -269,8 +305,8 @@ class FSTTagger(Tagger, StoredModel):
         if "table" not in stored.arrays:
             model = TagModel(**model_fields(tags, stored.array))
             ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
-            check("look_ahead", ahead, AnyOf(Integer(0), Nothing()))
-            check("max_states", most, Integer(64))
+            check("look_ahead", ahead, AnyOf(Integer(0, 1 << 30), Nothing()))
+            check("max_states", most, Integer(64, MOST_STATES))
             machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
             n_classes = model.n_classes
         else:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+import numpy as np
+
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
 from sigmastar.tagging.kernels.words import Spans
+from sigmastar.tagging.lexicon.words import word_spans
 
 __all__ = ["ConlluBlock", "new_lines"]
 
@@ -25,29 +28,35 @@ class ConlluBlock:
     words : list of int
         Which of them are words. Their columns are not kept: so many lists would keep the garbage
         collector busy for longer than it takes to split the lines again.
-    tokens : bytes
-        The words alone, one a line, with a blank line after each sentence.
+    tokens, starts
+        The words, and where each sentence begins: a blank line ends one.
     """
 
     lines: list[str]
     words: list[int]
-    tokens: bytes
+    tokens: Spans
+    starts: IndexArray
 
     @classmethod
     def parse(cls, block: bytes, path: str, n_before: int) -> ConlluBlock:
         """Take a block apart that begins after ``n_before`` lines of a file."""
         lines = block.decode(*_ENCODING).split("\n")
-        words, tokens = [], []
+        words: list[int] = []
+        forms: list[str] = []
+        starts = [0]
         begin = lines[0].removeprefix("\ufeff")  # some editors begin a file with this mark
         for place, line in enumerate(chain([begin], lines[1:])):
             if not line or line.isspace():
-                tokens.append("")
+                if len(forms) > starts[-1]:
+                    starts.append(len(forms))
                 continue
             columns = word_columns(line, path, n_before + place + 1)
             if columns is not None:
                 words.append(place)
-                tokens.append(columns[FORM])
-        return cls(lines, words, "\n".join([*tokens, ""]).encode(*_ENCODING))
+                forms.append(columns[FORM])
+        if len(forms) > starts[-1]:
+            starts.append(len(forms))
+        return cls(lines, words, word_spans(forms), np.array(starts, np.int64))
 
     def tagged(self, tags: SymbolArray, names: tuple[str, ...]) -> bytes:
         """Return the lines with new tags in the columns UPOS and XPOS."""

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from sigmastar.core.errors import InvalidModel, ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -24,6 +25,7 @@ __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 INPUTS = ("lines", "tokens", "conllu")
 OUTPUTS = ("word/TAG", "tsv", "conllu")
 _BLOCK = 1 << 22
+MAX_SENTENCE = 1 << 26
 
 _LAYOUTS = {
     "word/TAG": Layout(ord("/"), ord(" "), ord("\n"), after_last_token=False),
@@ -59,51 +61,90 @@ def tag_file(
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
     n_sentences = n_words = n_lines = 0
+    _check_names(tags, output_format)
+    path = str(getattr(source, "name", "input"))
     names = word_spans(tags)
     longest = int((names.ends - names.begins).max())
     with stage("tagging", None) as progress:
-        for block in tag_blocks(source, blank_line=input_format != "lines"):
+        for block in tag_blocks(source, blank_line=input_format != "lines", path=path):
             lines = None
             if input_format == "conllu":
-                lines = ConlluBlock.parse(block, getattr(source, "name", "input"), n_lines)
+                lines = ConlluBlock.parse(block, path, n_lines)
                 n_lines += len(lines.lines) - 1
-                block = lines.tokens
-            tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
+                tokens, starts = lines.tokens, lines.starts
+            else:
+                tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":
-                target.write(
+                text = (
                     new_lines(tokens, starts, found, tags)
                     if lines is None
                     else lines.tagged(found, tags)
                 )
+                _write(target, text)
             else:
-                room = len(block) + len(found) * (longest + 3) + len(starts) + 1
+                room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
                 layout = _LAYOUTS[output_format]
                 size = write_tagged(tokens, starts, found, names, layout, output)
-                target.write(output[:size].data)
+                _write(target, output[:size].data)
             n_sentences += len(starts) - 1
             n_words += len(found)
             progress.advance(len(found), f"{n_words:,} words")
     return n_sentences, n_words
 
 
-def tag_blocks(source: BinaryIO, *, blank_line: bool) -> Iterator[bytes]:
-    """Give blocks that end with a sentence: at a line end, or after a blank line."""
-    rest = b""
+def _check_names(tags: tuple[str, ...], output_format: str) -> None:
+    """Refuse tags that would break the lines of the output."""
+    breaking = "\t\n\r" if output_format != "word/TAG" else "\t\n\r "
+    for tag in tags:
+        if not tag or any(mark in tag for mark in breaking):
+            raise InvalidModel(
+                f"tags must not be empty nor hold blanks, tabs or line ends to be written as "
+                f"{output_format}; one is {tag!r}. Use predict() in Python, or --json."
+            )
+
+
+def _write(target: BinaryIO, data: bytes | memoryview) -> None:
+    """Write all of some bytes: a raw stream may take fewer at a time."""
+    rest = memoryview(data).cast("B")
+    while len(rest):
+        taken = target.write(rest)
+        if taken is None:
+            raise BlockingIOError("the output takes nothing at the moment; write to a file.")
+        rest = rest[taken:]
+
+
+def tag_blocks(source: BinaryIO, *, blank_line: bool, path: str = "input") -> Iterator[bytes]:
+    """Give blocks that end with a sentence: at a line end, or after a blank line.
+
+    A sentence has at most ``MAX_SENTENCE`` bytes, so that memory is bounded whatever comes.
+    """
+    parts: list[bytes] = []
+    size = 0
     mark = b"\n\n" if blank_line else b"\n"
-    while True:
-        chunk = source.read(_BLOCK)
-        if not chunk:
-            if rest:
-                yield rest
-            return
-        rest = (rest + chunk).replace(b"\r\n", b"\n") if b"\r" in chunk else rest + chunk
-        cut_at = rest.rfind(mark)
+    n_lines = 0
+    while chunk := source.read(_BLOCK):
+        if parts:  # a mark, or a line end of two bytes, may lie across the border
+            chunk = parts[-1][-3:] + chunk
+            size -= len(parts[-1][-3:])
+            parts[-1] = parts[-1][:-3]
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n")
+        cut_at = chunk.rfind(mark)
         if cut_at >= 0:
             cut_at += len(mark)
-            yield rest[:cut_at]
-            rest = rest[cut_at:]
+            block = b"".join((*parts, chunk[:cut_at]))
+            yield block
+            n_lines += block.count(b"\n")
+            chunk, parts, size = chunk[cut_at:], [], 0
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MAX_SENTENCE:
+            expected = f"a sentence of at most {MAX_SENTENCE:,} bytes"
+            raise ParseError(path, n_lines + 1, expected, "a longer one, without an end")
+    if size:
+        yield b"".join(parts)
 
 
 def cut(data: Bytes, one_token_a_line: bool) -> tuple[Spans, IndexArray]:
