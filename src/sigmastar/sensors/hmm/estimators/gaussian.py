@@ -48,10 +48,10 @@ class GaussianHMM(MeasurementEstimator):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> calm, storm = rng.normal(0.0, 1.0, (60, 2)), rng.normal(6.0, 1.0, (40, 2))
+    >>> calm, storm = rng.normal(1.0, 0.5, (60, 2)), rng.normal(6.0, 0.5, (40, 2))
     >>> hmm = GaussianHMM(2, covariance="diag", random_state=0).fit(np.vstack([calm, storm, calm]))
     >>> np.sort(hmm.means_[:, 0]).round()
-    array([0., 6.])
+    array([1., 6.])
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
