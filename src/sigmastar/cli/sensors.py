@@ -46,7 +46,7 @@ def _group() -> None:
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     sigmastar sensors tag walk.sigma new.csv > labels.tsv
-    sigmastar sensors learn engine.csv -o engine.sigma
+    sigmastar sensors learn walk.csv -o states.sigma --label mode
     """
 
 

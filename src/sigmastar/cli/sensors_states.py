@@ -102,8 +102,8 @@ def learn(
     """Find the hidden states behind measurements: no labels needed, holes allowed.
 
     [bold]Examples[/]
-    sigmastar sensors learn engine.csv -o engine.sigma
-    sigmastar sensors learn engine.csv -o engine.sigma -n 4 --covariance diag
+    sigmastar sensors learn walk.csv -o states.sigma --label mode
+    sigmastar sensors learn walk.csv -o states.sigma --label mode -n 4
     """
     from dataclasses import replace
 
@@ -159,7 +159,7 @@ def states(
     """Print the state of each frame by a model of sensors learn; a blank line ends a sequence.
 
     [bold]Example[/]
-    sigmastar sensors states engine.sigma new.csv --proba > states.tsv
+    sigmastar sensors states states.sigma new.csv --label mode > states.tsv
     """
     from itertools import pairwise
 
