@@ -25,6 +25,7 @@ _EXPORTS = {
     "SpectralWFA": "sigmastar.automata.estimators.spectral",
     "TensorHMM": "sigmastar.automata.estimators.tensor",
     "AutoWFA": "sigmastar.automata.estimators.auto",
+    "ContextMixture": "sigmastar.automata.estimators.mixture",
     "BaumWelchHMM": "sigmastar.automata.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
     "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.automata.estimators.mixture import ContextMixture as ContextMixture
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM

@@ -19,12 +19,13 @@ __all__ = ["known_kinds", "load", "read_model"]
 
 
 def _automata() -> tuple[type[StoredModel], ...]:
+    from sigmastar.automata.mixture.model import ContextMixtureModel
     from sigmastar.automata.models.hmm import HMM
     from sigmastar.automata.models.pfa import PFA
     from sigmastar.automata.models.wfa import WFA
     from sigmastar.ngrams.model import NgramModel
 
-    return WFA, PFA, HMM, NgramModel
+    return WFA, PFA, HMM, NgramModel, ContextMixtureModel
 
 
 def _tagging() -> tuple[type[StoredModel], ...]:

@@ -9,7 +9,13 @@ import pytest
 from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.automata.inference.scoring import Scoring
-from sigmastar.bench import transducer_synthetic, transliteration, wall_following, wikipedia
+from sigmastar.bench import (
+    spice,
+    transducer_synthetic,
+    transliteration,
+    wall_following,
+    wikipedia,
+)
 from sigmastar.bench.demo import PARTS
 from sigmastar.cli import choices
 from sigmastar.cli.common import model_files
@@ -92,6 +98,7 @@ SAME = {
     "FRAME_METRICS": continuous_features.METRICS,
     "MACHINE_KINDS": fst_tagger.KINDS,
     "MODEL_FORMATS": [*MODEL_FORMATS, "openfst"],
+    "SPICE_METHODS": spice.METHODS,
     "SYNTHETIC": transducer_synthetic.EXPERIMENTS,
     "TAGGED_FORMATS": TAGGED,
     "TAG_INPUTS": text.INPUTS,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sigmastar.automata.estimators.registry import LearningMethod, find_method
+from sigmastar.automata.models.subject import automaton_of
 from sigmastar.bench.published import PERPLEXITY, WER
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
@@ -98,7 +99,7 @@ def _fit(builder: LearningMethod, problem: Problem, options: Mapping[str, Any]) 
     return {
         "perplexity": pautomac_perplexity(estimator, problem.test, problem.solution),
         "word_error_rate": 100.0 * word_error_rate(estimator, problem.test),
-        "n_states": estimator.model_.n_states,
+        "n_states": automaton_of(estimator).n_states,
         "seconds": seconds,
     }
 

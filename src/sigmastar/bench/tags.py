@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sigmastar.automata.estimators.registry import find_method
+from sigmastar.automata.models.subject import automaton_of
 from sigmastar.bench.pautomac import warm_up
 from sigmastar.bench.published import TAGS_WER
 from sigmastar.core.progress import stage
@@ -59,7 +60,7 @@ def run_tags(
                     100.0 * word_error_rate(estimator, test),
                     TAGS_WER.get(name),
                     perplexity_per_symbol(estimator, test),
-                    estimator.model_.n_states,
+                    automaton_of(estimator).n_states,
                     seconds,
                 )
             )

@@ -24,6 +24,7 @@ import numpy as np
 
 from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.estimators.baum_welch import BaumWelchPFA
+from sigmastar.automata.estimators.mixture import ContextMixture
 from sigmastar.automata.estimators.separable import SeparablePFA
 from sigmastar.automata.estimators.spectral import SpectralWFA
 from sigmastar.automata.inference.likelihood import next_likelihoods
@@ -35,10 +36,11 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, positions_after
 from sigmastar.ngrams.estimator import KneserNey
+from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run", "run_chunks"]
 
-METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
+METHODS = ("spectral", "separable", "em", "em-separable", "mixture", "kneser-ney")
 SETS = {"small": 500, "medium": 50_000}
 # Numbers of states unless told otherwise: the large set takes fewer of the slow ones.
 SIZES = {"small": (5, 10, 20, 40), "medium": (10, 20, 40)}
@@ -161,9 +163,10 @@ def run_chunks(
         "em": lambda: _em(data, sizes, seeds),
         "em-separable": lambda: _em_separable(data, sizes, em_bases),
         "kneser-ney": lambda: _kneser_ney(data, orders),
+        "mixture": lambda: _mixture(data),
     }
     n_runs = {"em": len(sizes) * len(seeds), "em-separable": len(sizes) * len(em_bases)}
-    n_runs |= {"kneser-ney": len(orders)}
+    n_runs |= {"kneser-ney": len(orders), "mixture": 1}
     total = sum(n_runs.get(method, len(sizes) * len(bases)) for method in methods)
     with stage(f"Wikipedia, {len(data.train):,} chunks", total) as progress:
         for method in methods:
@@ -232,7 +235,13 @@ def _kneser_ney(data: Chunks, orders: Sequence[int]) -> Iterator[ChunkResult]:
         yield _result(data, "kneser-ney", order, None, estimator.next_likelihoods, seconds)
 
 
-def _seconds_to_fit(estimator: AutomatonEstimator | KneserNey, corpus: Corpus) -> float:
+def _mixture(data: Chunks) -> Iterator[ChunkResult]:
+    estimator = ContextMixture(ends=False, online=True, random_state=0)
+    seconds = _seconds_to_fit(estimator, data.train)
+    yield _result(data, "mixture", estimator.order, None, estimator.next_likelihoods, seconds)
+
+
+def _seconds_to_fit(estimator: AutomatonEstimator | PredictorEstimator, corpus: Corpus) -> float:
     started = time.perf_counter()
     estimator.fit(corpus)
     return time.perf_counter() - started

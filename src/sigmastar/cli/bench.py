@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from sigmastar.cli import bench_automata, bench_taggers, bench_transducers, bench_wikipedia
+from sigmastar.cli import (
+    bench_automata,
+    bench_spice,
+    bench_taggers,
+    bench_transducers,
+    bench_wikipedia,
+)
 
 __all__ = ["app"]
 
@@ -28,6 +34,7 @@ def _group() -> None:
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)
+app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)
 app.command("wall-following")(bench_taggers.wall_following)
 app.command()(bench_transducers.transliteration)

@@ -22,6 +22,7 @@ __all__ = [
     "PAIR_SIZES",
     "SCORING",
     "SMOOTHING",
+    "SPICE_METHODS",
     "STATISTICS",
     "SYNTHETIC",
     "TABLES",
@@ -99,7 +100,8 @@ DECODINGS = {
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
-WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
+WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "mixture", "kneser-ney")
+SPICE_METHODS = ("kneser-ney-3", "kneser-ney-6", "spectral", "auto", "mixture")
 DEMO_PARTS = {
     "automaton": "a machine learned back from its strings",
     "text": "a tagger compiled into transducers",

@@ -294,14 +294,18 @@ def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
     return model
 
 
-def load_automaton(path: str | Path) -> Any:
-    """Read an automaton from a file of any format; say what else a file holds, and who reads it."""
+def load_automaton(path: str | Path, *, or_predictor: bool = False) -> Any:
+    """Read an automaton from a file of any format; say what else a file holds, and who reads it.
+
+    With ``or_predictor``, models that predict symbol by symbol (n-grams, mixtures) will do, too.
+    """
     from sigmastar.core.errors import FileFormatError
     from sigmastar.loading import read_model
 
     model = read_model(path)
     name = model.kind
-    if name not in ("WFA", "PFA", "HMM"):
+    more = ("Ngram", "ContextMixture") if or_predictor else ()
+    if name not in ("WFA", "PFA", "HMM", *more):
         raise FileFormatError(
             f"{path}: holds a {name}, not an automaton over strings (WFA, PFA or HMM). "
             f"{_READERS.get(name, 'Use it in Python: sigmastar.load.')}"

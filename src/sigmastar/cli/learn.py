@@ -83,7 +83,9 @@ def learn(
     size by held-out likelihood unless you give one: a fifth of the sequences is
     set aside for that, then the best size is learned from all. The likelihood
     learners (em, em-hmm, bw-sep, gibbs) have a fixed size, yours or a usual one;
-    auto tries all of them within a time budget and mixes the best.
+    auto tries all of them within a time budget and mixes the best. For the next
+    symbol rather than an automaton, mixture mixes n-grams, other contexts and
+    automata.
 
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
@@ -91,6 +93,7 @@ def learn(
     sigmastar learn names.txt -f chars --statistics prefix --json
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
+    sigmastar learn logs.txt -m mixture -o next.sigma
     """
     from sigmastar.automata.estimators.registry import find_method
     from sigmastar.core.errors import InvalidData
@@ -126,7 +129,7 @@ def learn(
     report: dict[str, Any] = {
         "method": method,
         "model": type(model).__name__,
-        "states": model.n_states,
+        "states": getattr(model, "n_states", None),  # a mixture counts contexts
         "symbols": model.n_symbols,
         "sequences": len(corpus),
         "training_symbols": corpus.n_symbols,

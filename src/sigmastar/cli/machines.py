@@ -89,7 +89,7 @@ def sample(
     from sigmastar.automata.inference import sample as draw
     from sigmastar.core.progress import stage
 
-    machine = load_automaton(model)
+    machine = load_automaton(model, or_predictor=True)
     with stage(f"Drawing {number:,} strings"):
         corpus = draw(machine, number, random_state=seed, length=length)
     if json:

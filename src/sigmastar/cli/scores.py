@@ -48,7 +48,7 @@ def score(
     from sigmastar.automata.inference import log_proba
     from sigmastar.core.progress import stage
 
-    machine = load_automaton(model)
+    machine = load_automaton(model, or_predictor=True)
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Scoring {len(corpus):,} sequences"):
         values = log_proba(machine, corpus, scoring=scoring)  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ def predict(
     from sigmastar.automata.inference import predict_next
     from sigmastar.core.progress import stage
 
-    machine = load_automaton(model)
+    machine = load_automaton(model, or_predictor=True)
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Predicting after {len(corpus):,} sequences"):
         found = predict_next(machine, corpus, best)

@@ -4,7 +4,9 @@ from sigmastar.datasets.automata import load_pautomac, load_ptb_tags, load_wikip
 from sigmastar.datasets.demo import load_demo_english, load_demo_names
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import (
+    Continuations,
     Document,
+    PrefixProblem,
     Problem,
     SensorSeries,
     Splits,
@@ -12,12 +14,15 @@ from sigmastar.datasets.problem import (
 )
 from sigmastar.datasets.robot import make_robot_stream
 from sigmastar.datasets.sensors import load_wall_following
+from sigmastar.datasets.spice import load_spice
 from sigmastar.datasets.store import cache_directory
 from sigmastar.datasets.synthetic import make_problem, problem_from_model
 from sigmastar.datasets.tagged import load_brown, load_transliteration, load_ud
 
 __all__ = [
+    "Continuations",
     "Document",
+    "PrefixProblem",
     "Problem",
     "SensorSeries",
     "Splits",
@@ -28,6 +33,7 @@ __all__ = [
     "load_demo_names",
     "load_pautomac",
     "load_ptb_tags",
+    "load_spice",
     "load_transliteration",
     "load_ud",
     "load_wall_following",

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
@@ -17,7 +18,15 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.frames import Frames, offsets_of
 from sigmastar.corpus.pairs import PairCorpus
 
-__all__ = ["Document", "Problem", "SensorSeries", "Splits", "TaggedDocuments"]
+__all__ = [
+    "Continuations",
+    "Document",
+    "PrefixProblem",
+    "Problem",
+    "SensorSeries",
+    "Splits",
+    "TaggedDocuments",
+]
 
 CorpusT = TypeVar("CorpusT", Corpus, PairCorpus)
 
@@ -49,6 +58,48 @@ class Problem:
             f"Problem({self.name!r}: {len(self.train):,} strings to learn from, "
             f"{len(self.test):,} to test, {self.model!r})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Continuations:
+    """Prefixes, and how good each symbol would be after them.
+
+    Attributes
+    ----------
+    prefixes : Corpus
+        What came first.
+    gains : sparse array (len(prefixes), n_symbols + 1)
+        What each next symbol is worth: its true probability, or one if it came. The end is last.
+    best : array (len(prefixes),)
+        The most that a ranking of five can collect, as the makers of the data give it.
+    """
+
+    prefixes: Corpus
+    gains: csr_array
+    best: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Continuations({len(self.prefixes):,} prefixes)"
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixProblem:
+    """Strings to learn from, and prefixes to continue.
+
+    Attributes
+    ----------
+    train : Corpus
+        Whole strings.
+    public, private : Continuations
+        Prefixes to choose by, and prefixes to report.
+    name : str
+        For titles and messages.
+    """
+
+    train: Corpus
+    public: Continuations
+    private: Continuations
+    name: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,12 @@ from sigmastar.datasets import derive
 from sigmastar.datasets.store import DataFile
 
 __all__ = ["brown", "pautomac", "ptb_tags", "transliteration", "treebank", "wall_following"]
-__all__ += ["wikipedia_text"]
+__all__ += ["spice", "wikipedia_text"]
 
 _SPECTRAL_LEARN = (
     "ICML14MoMCompare/spectral-learn/91e70bc88726ee680ec6e8cbc609977db3fdcff9/datasets"
 )
+_SPICE = "thinkzhou/SPICE/3067faeb4d7b1cb37d8388b04b2823e7fdec3e2c/SPiCe_Offline"
 _NAMES = "steveash/NETransliteration-COLING2018/5d5f59e561ecea45a6d3602121e1049baa7a76c3/data"
 _BROWN = "nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/packages/corpora/brown.zip"
 _WIKIPEDIA = "jason-feng/wikiVisual/1c0fac92f29f17c1603bfffbe864e0dfdff66897/text/AA"
@@ -34,6 +35,12 @@ def pautomac(number: int, suffix: str) -> DataFile:
     """Return the file ``N.pautomac<suffix>``."""
     name = f"{number}.pautomac{suffix}"
     return DataFile("pautomac", name, [f"{_SPECTRAL_LEARN}/PAutomaC-competition_sets/{name}"])
+
+
+def spice(number: int, suffix: str) -> DataFile:
+    """Return the file ``N.spice<suffix>``."""
+    name = f"{number}.spice{suffix}"
+    return DataFile("spice", name, [f"{_SPICE}/{name}"])
 
 
 def ptb_tags() -> DataFile:

@@ -8,6 +8,7 @@ from sigmastar.metrics.perplexity import (
     perplexity_of_probabilities,
     perplexity_per_symbol,
 )
+from sigmastar.metrics.ranking import ndcg
 from sigmastar.metrics.strings import (
     character_error_rate,
     edit_distance,
@@ -26,6 +27,7 @@ __all__ = [
     "lcs_length",
     "log_likelihood_per_symbol",
     "mean_f_score",
+    "ndcg",
     "normalized_edit_distance",
     "pautomac_perplexity",
     "perplexity_of_probabilities",

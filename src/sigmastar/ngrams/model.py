@@ -17,13 +17,13 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel, TooLarge
 from sigmastar.core.facts import Codes, Fact, Floats, Offsets, proved
 from sigmastar.core.model_files import Stored
-from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.framing import frame
 from sigmastar.ngrams.kernels.kneser_ney import Contexts, continue_row, text_likelihoods
+from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["NgramModel"]
 
@@ -41,7 +41,7 @@ FACTS: dict[str, Fact] = {
 
 
 @dataclass(frozen=True, eq=False)
-class NgramModel(StoredModel):
+class NgramModel(Predictor):
     """An interpolated n-gram model.
 
     Parameters
@@ -97,19 +97,9 @@ class NgramModel(StoredModel):
         return len(self.order_starts) - 1
 
     @property
-    def n_symbols(self) -> int:
-        """How many symbols the alphabet has."""
-        return len(self.alphabet)
-
-    @property
     def n_grams(self) -> int:
         """How many n-grams of all orders are stored."""
         return len(self.symbols)
-
-    @property
-    def width(self) -> int:
-        """How many continuations there are: the symbols, and the end if it is predicted."""
-        return self.n_symbols + self.ends
 
     @property
     def bits(self) -> int:

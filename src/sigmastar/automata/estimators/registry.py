@@ -15,6 +15,7 @@ from sigmastar.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from sigmastar.automata.estimators.base import AutomatonEstimator
+    from sigmastar.ngrams.predictor import PredictorEstimator
 
 __all__ = ["METHODS", "LearningMethod", "find_method"]
 
@@ -23,11 +24,11 @@ __all__ = ["METHODS", "LearningMethod", "find_method"]
 class LearningMethod:
     """An estimator by name; ``fixed`` overrides its defaults."""
 
-    estimator: Callable[[], type[AutomatonEstimator]]
+    estimator: Callable[[], type[AutomatonEstimator | PredictorEstimator]]
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
-    def build(self, **options: Any) -> AutomatonEstimator:
+    def build(self, **options: Any) -> AutomatonEstimator | PredictorEstimator:
         """Make the estimator; options that are None keep their defaults.
 
         An option that the method does not have is refused.
@@ -98,6 +99,12 @@ def _auto() -> type[AutomatonEstimator]:
     return AutoWFA
 
 
+def _mixture() -> type[PredictorEstimator]:
+    from sigmastar.automata.estimators.mixture import ContextMixture
+
+    return ContextMixture
+
+
 # Enough states for most problems; the number of steps is chosen on a held-out tenth.
 _EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1, "random_state": 0}
 _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
@@ -116,6 +123,7 @@ METHODS: Mapping[str, LearningMethod] = {
         ("bw-sep", _separable_baum_welch, "Baum-Welch from a separable PFA", _FROM_SEPARABLE),
         ("gibbs", _gibbs, "collapsed Gibbs sampling, PFA", {"n_states": 20}),
         ("auto", _auto, "the best within a time budget", {}),
+        ("mixture", _mixture, "n-grams, other contexts and automata, mixed", {}),
     )
 }
 

@@ -17,16 +17,18 @@ from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.corpus.end import END
+from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["next_distribution", "next_symbol_errors", "predict_next"]
 
 
-def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
+def next_distribution(model: WFA | HMM | Predictor, X: Sequences) -> FloatArray:
     """Return the probabilities of what follows each prefix, shape (len(X), n_symbols + 1).
 
     Columns are the symbols of the model's alphabet, then the end of the string. Weights of a WFA
     are clipped and renormalised as in conditional scoring. After a prefix that a PFA cannot
-    produce, all continuations are equally likely.
+    produce, all continuations are equally likely. A model that predicts no ends has no column
+    for them.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
     X : Corpus or list of sequences
         The prefixes.
     """
+    if isinstance(model, Predictor):
+        return model.distributions(as_corpus(X, alphabet=model.alphabet))
     automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     readout = Readout.of(automaton)
@@ -45,7 +49,9 @@ def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
     return result
 
 
-def predict_next(model: WFA | HMM, X: Sequences, k: int = 1) -> list[list[tuple[Symbol, float]]]:
+def predict_next(
+    model: WFA | HMM | Predictor, X: Sequences, k: int = 1
+) -> list[list[tuple[Symbol, float]]]:
     """Return the k likeliest continuations of each prefix, with probabilities.
 
     Parameters
@@ -58,6 +64,8 @@ def predict_next(model: WFA | HMM, X: Sequences, k: int = 1) -> list[list[tuple[
         How many continuations; the end of the string counts as one, as ``END``.
     """
     check("k", k, Integer(1))
+    if isinstance(model, Predictor):
+        return model.predict_next(as_corpus(X, alphabet=model.alphabet), k)
     automaton = as_wfa(model)
     probabilities = next_distribution(automaton, X)
     names: list[Symbol] = [*automaton.alphabet.symbols, END]

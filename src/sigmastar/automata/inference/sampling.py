@@ -16,12 +16,13 @@ from sigmastar.core.errors import InvalidModel
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["sample"]
 
 
 def sample(
-    model: WFA | HMM,
+    model: WFA | HMM | Predictor,
     n: int = 1,
     *,
     random_state: RandomState = None,
@@ -47,6 +48,9 @@ def sample(
     check("n", n, Integer(0))
     check("length", length, AnyOf(Integer(0), Nothing()))
     check("max_length", max_length, Integer(0))
+    if isinstance(model, Predictor):
+        drawn = model.sample(n, length=length, random_state=random_state)
+        return Corpus.from_sequences(drawn, alphabet=model.alphabet)
     automaton = as_wfa(model)
     rng = as_generator(random_state)
     limit = max_length + 1 if length is None else length

@@ -25,6 +25,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Choice, Real, check
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.ngrams.predictor import Predictor
 
 __all__ = [
     "FLOOR",
@@ -43,14 +44,14 @@ _SCORING = Choice("auto", "raw", "conditional")
 
 
 def log_proba(
-    model: WFA | HMM, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
+    model: WFA | HMM | Predictor, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
 ) -> FloatArray:
     """Return the natural logarithm of each string's probability.
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
-        The model.
+    model : WFA, PFA, HMM or model of n-grams or contexts
+        The model. Those that predict symbol by symbol have one way of scoring only.
     X : Corpus or list of sequences
         Whole strings.
     scoring : {"auto", "raw", "conditional"}
@@ -60,6 +61,8 @@ def log_proba(
     floor : float
         Least probability of a symbol or the end in conditional scoring, before renormalising.
     """
+    if isinstance(model, Predictor):
+        return model.log_proba(as_corpus(X, alphabet=model.alphabet))
     return _scores(model, X, scoring, floor, whole=True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.automata.mixture.model import ContextMixtureModel
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
@@ -19,6 +20,7 @@ from sigmastar.corpus.corpus import Corpus, as_corpus
 from sigmastar.corpus.frames import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.ngrams.model import NgramModel
+from sigmastar.ngrams.predictor import Predictor
 from sigmastar.sensors.hmm.data import as_measurements
 from sigmastar.sensors.hmm.model import MeasurementHMM
 from sigmastar.sensors.model import ContinuousTagger
@@ -43,6 +45,7 @@ _KINDS = {  # a kind before those it is a special case of
     WFA: "a weighted automaton",
     HMM: "a hidden Markov model",
     NgramModel: "an n-gram model",
+    ContextMixtureModel: "a mixture of contexts and automata",
     HMMTaggerModel: "a hidden Markov tagger",
     FSTTagger: "a tagger compiled into a transducer",
     Transducer: "a transducer",
@@ -104,10 +107,10 @@ def model_sections(
     model: Any, history: Mapping[str, Any], data: Any, unknown: Unknown = "error"
 ) -> tuple[dict[str, Any], list[Section]]:
     """Return the numbers at the head of a model's page, and its sections."""
-    if isinstance(model, (WFA, HMM, NgramModel)):
+    if isinstance(model, (WFA, HMM, Predictor)):
         corpus = None if data is None else _sequences(model, data, unknown)
         _refuse_nothing(corpus)
-        if isinstance(model, NgramModel):
+        if isinstance(model, Predictor):
             return model.facts(), ngram_sections(model, history, corpus)
         return automaton_facts(model), automaton_sections(model, history, corpus)
     if isinstance(model, ContinuousTagger):

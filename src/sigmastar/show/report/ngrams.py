@@ -10,7 +10,7 @@ import numpy as np
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.markup import Markup, element
-from sigmastar.ngrams.model import NgramModel
+from sigmastar.ngrams.predictor import Predictor
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, table
 from sigmastar.show.report.prediction import prediction_card
@@ -20,9 +20,9 @@ __all__ = ["ngram_sections"]
 
 
 def ngram_sections(
-    model: NgramModel, history: Mapping[str, Any], data: Corpus | None
+    model: Predictor, history: Mapping[str, Any], data: Corpus | None
 ) -> list[Section]:
-    """Return the sections of an n-gram model's page."""
+    """Return the sections of the page of a model that predicts symbol by symbol."""
     return [
         Section("Predictions", _predictions(model)),
         Section("Test", [] if data is None else _test(model, data)),
@@ -31,7 +31,7 @@ def ngram_sections(
     ]
 
 
-def _predictions(model: NgramModel) -> list[Markup]:
+def _predictions(model: Predictor) -> list[Markup]:
     names = [str(symbol) for symbol in model.alphabet.symbols]
     names += ["END"] if model.width > len(names) else []
     prefix: list[Any] = []
@@ -45,7 +45,7 @@ def _predictions(model: NgramModel) -> list[Markup]:
     return cards
 
 
-def _test(model: NgramModel, data: Corpus) -> list[Markup]:
+def _test(model: Predictor, data: Corpus) -> list[Markup]:
     inside, ends = model.likelihoods(data)
     every = np.concatenate([inside, ends]) if model.ends else inside
     rows = [
@@ -61,7 +61,7 @@ def _mean(values: FloatArray) -> str:
     return f"{float(values.mean()):.4f}" if len(values) else "–"
 
 
-def _examples(model: NgramModel) -> list[Markup]:
+def _examples(model: Predictor) -> list[Markup]:
     rng = np.random.default_rng(0)
     length = 60 if not model.ends else 200
     drawn = [model.alphabet.decode(model.draw(rng, length)) for _ in range(8)]

@@ -1,0 +1,141 @@
+"""Models that predict the next symbol from those before: n-grams, and mixtures of them with others.
+
+Such a model gives a distribution over the symbols, and over the end where it predicts ends, after
+any sequence; everything else follows from that.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import AnyOf, Integer, Nothing, check
+from sigmastar.core.stored_model import StoredModel
+from sigmastar.core.types import FloatArray, Symbol, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus, Sequences, positions_after
+from sigmastar.corpus.end import END
+from sigmastar.corpus.estimator import SequenceEstimator
+
+__all__ = ["Predictor", "PredictorEstimator"]
+
+
+class Predictor(StoredModel):
+    """A model that predicts the next symbol; corpora must have its alphabet."""
+
+    alphabet: Alphabet
+    ends: bool
+
+    @abstractmethod
+    def likelihoods(self, corpus: Corpus) -> tuple[FloatArray, FloatArray]:
+        """Return P(symbol | what precedes it) for all symbols, and for the end of each sequence.
+
+        The latter are ones if ends are not predicted.
+        """
+
+    @abstractmethod
+    def distributions(self, corpus: Corpus) -> FloatArray:
+        """Return what may follow each sequence, shape (n_sequences, width), the end last."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:
+        """Draw one sequence of codes, up to its end or to a length."""
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols the alphabet has."""
+        return len(self.alphabet)
+
+    @property
+    def width(self) -> int:
+        """How many continuations there are: the symbols, and the end if it is predicted."""
+        return self.n_symbols + self.ends
+
+    def log_proba(self, corpus: Corpus) -> FloatArray:
+        """Return the natural logarithm of each sequence's probability (or of beginning with it)."""
+        likelihoods, at_end = self.likelihoods(corpus)
+        # Added up sequence by sequence: no other one leaves a trace in the last digits.
+        owners = np.repeat(np.arange(len(corpus)), corpus.lengths)
+        totals = np.bincount(owners, weights=np.log(likelihoods), minlength=len(corpus))
+        return np.asarray(totals + np.log(at_end))
+
+    def predict_next(self, corpus: Corpus, k: int = 1) -> list[list[tuple[Symbol, float]]]:
+        """Return the k likeliest continuations of each sequence, with probabilities."""
+        check("k", k, Integer(1))
+        rows = self.distributions(corpus)
+        names: list[Symbol] = [*self.alphabet.symbols, END]
+        best = np.argsort(-rows, axis=1, kind="stable")[:, :k]
+        return [
+            [(names[column], float(row[column])) for column in columns]
+            for row, columns in zip(rows, best, strict=True)
+        ]
+
+    def sample(
+        self, n: int = 1, *, length: int | None = None, random_state: RandomState = None
+    ) -> list[list[Symbol]]:
+        """Draw sequences, up to their ends or to ``length`` symbols, whichever comes first."""
+        check("n", n, Integer(0))
+        check("length", length, AnyOf(Integer(0), Nothing()))
+        if length is None and not self.ends:
+            raise InvalidParameter(
+                "length must be given to sample from a model without ends; got None."
+            )
+        rng = as_generator(random_state)
+        drawn = [self.draw(rng, length) for _ in range(n)]
+        return [self.alphabet.decode(codes) for codes in drawn]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PredictorEstimator(SequenceEstimator):
+    """Learns one predictor from sequences.
+
+    A subclass defines its parameters, their rules, and :meth:`_learn`.
+    """
+
+    model_: Predictor = field(init=False)
+
+    def next_likelihoods(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
+        """Return the likelihood of every symbol given what precedes it, all sequences in a row."""
+        corpus = self._encoded(X, lengths)
+        return self.model_.likelihoods(corpus)[0]
+
+    def mean_next_likelihood(self, X: Sequences, *, skip: int = 0) -> float:
+        """Return the mean likelihood of the next symbol, after the first ``skip`` of each."""
+        corpus = self._encoded(X)
+        return float(self.model_.likelihoods(corpus)[0][positions_after(corpus, skip)].mean())
+
+    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
+        """Return the natural logarithm of each sequence's probability.
+
+        With ``ends=False``, the probability that a text begins with it.
+        """
+        corpus = self._encoded(X, lengths)
+        return self.model_.log_proba(corpus)
+
+    def next_distribution(self, X: Sequences) -> FloatArray:
+        """Return the probabilities of what follows each sequence: symbols, then the end if any."""
+        corpus = self._encoded(X)
+        return self.model_.distributions(corpus)
+
+    def predict_next(
+        self, X: Sequences, k: int = 1, *, lengths: ArrayLike | None = None
+    ) -> list[list[tuple[Symbol, float]]]:
+        """Return the k likeliest continuations of each sequence, with probabilities."""
+        corpus = self._encoded(X, lengths)
+        return self.model_.predict_next(corpus, k)
+
+    def sample(
+        self, n: int = 1, *, length: int | None = None, random_state: RandomState = None
+    ) -> list[list[Symbol]]:
+        """Draw sequences, up to their ends or to ``length`` symbols, whichever comes first.
+
+        Without ends to draw (``ends=False``) a length must be given.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.sample(n, length=length, random_state=random_state)
