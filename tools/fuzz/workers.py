@@ -1,0 +1,265 @@
+"""Work on numbered cases in processes that may die, hang or run out of memory.
+
+Workers are forked off once everything is imported and compiled. Before a worker takes up a case it
+writes the number into memory shared with the parent; so when it dies, the parent knows of what, and
+starts another one at the next case. Time is that of the processor: a busy machine makes no hangs.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import mmap
+import os
+import re
+import resource
+import select
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from use import SOURCE, Failure
+
+__all__ = ["Case", "Found", "Limits", "Tally", "memory_folder", "work_on"]
+
+Work = Callable[[int, Path, Callable[[str], None]], Iterator[Failure]]
+
+_SLOT = struct.Struct("<qd64s")  # the case, when it was taken up, the call being made
+_GENERATION = 5000  # cases after which a worker is replaced: what leaks a little is not found here
+_FRAME = re.compile(r'File "([^"]+)", line (\d+) in (.*)')
+
+
+class Limits(NamedTuple):
+    """What a case may use: seconds of processor, seconds on the wall, bytes above those at rest."""
+
+    seconds: float = 10.0
+    wall: float = 90.0
+    memory: int = 3 << 30
+
+
+class Case(NamedTuple):
+    """What a number stands for, made again to be kept and described."""
+
+    kind: str
+    changes: str
+    data: bytes
+
+
+@dataclass
+class Found:
+    """One distinct failure: how often it was met, and the first case that showed it."""
+
+    kind: str
+    failure: Failure
+    number: int
+    changes: str = ""
+    file: str = ""
+    count: int = 1
+
+
+@dataclass
+class Tally:
+    """All failures, told apart by kind, exception and line."""
+
+    cases: int = 0
+    seconds: float = 0.0
+    found: dict[tuple[str, str, str], Found] = field(default_factory=dict)
+
+    def add(self, number: int, failure: Failure, again: Callable[[int], Case], keep: Path) -> None:
+        """Count a failure; keep the file of one that is new."""
+        case = again(number)
+        key = (case.kind, failure.what, failure.frame)
+        if key in self.found:
+            self.found[key].count += 1
+            return
+        keep.mkdir(parents=True, exist_ok=True)
+        place = re.sub(r"\W+", "-", f"{case.kind}-{failure.what}-{failure.frame}")[:100]
+        file = keep / f"{place}-{number}{'.sigma' if case.data[8:9] == b'{' else ''}"
+        file.write_bytes(case.data)
+        self.found[key] = Found(case.kind, failure, number, case.changes, str(file))
+
+    def table(self) -> str:
+        """Give the failures as lines of text, the frequent ones first."""
+        lines = [f"{self.cases} cases in {self.seconds:.0f} s: {len(self.found)} distinct failures"]
+        for one in sorted(self.found.values(), key=lambda one: (one.kind, -one.count)):
+            failure = one.failure
+            lines.append(
+                f"{one.count:6} {one.kind:20} {failure.what:20} {failure.call:22} {failure.frame}\n"
+                f"       {one.number}: {one.changes}\n       {failure.message}"
+            )
+        return "\n".join(lines)
+
+    def write(self, path: Path) -> None:
+        """Write everything as JSON."""
+        entries = [asdict(one) for one in self.found.values()]
+        said = {"cases": self.cases, "seconds": self.seconds, "failures": entries}
+        path.write_text(json.dumps(said, indent=1, ensure_ascii=True))
+
+
+def memory_folder() -> Path:
+    """Make a folder for the files of a run: in memory, where no disk has to be waited for."""
+    inside = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    return Path(tempfile.mkdtemp(prefix="sigmastar-fuzz-", dir=inside))
+
+
+def work_on(
+    numbers: range,
+    work: Work,
+    again: Callable[[int], Case],
+    keep: Path,
+    *,
+    jobs: int = 2,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Tally:
+    """Work on every case.
+
+    Parameters
+    ----------
+    numbers : range
+        The cases.
+    work : callable
+        Works on the case of a number, in a folder of its own, telling each call; gives failures.
+    again : callable
+        Makes the case once more.
+    keep : path
+        Where files that showed something new are kept.
+    jobs : int
+        How many processes.
+    limits : Limits
+        What a case may use.
+    """
+    tally, begun, folder = Tally(len(numbers)), time.monotonic(), memory_folder()
+    shares = [numbers[job::jobs] for job in range(jobs)]
+    workers = [_Worker(share, work, folder / str(job), limits) for job, share in enumerate(shares)]
+    try:
+        while any(worker.process for worker in workers):
+            ears = [worker.ear for worker in workers if worker.process]
+            select.select(ears, [], [], 0.5)
+            for worker in workers:
+                for number, failure in worker.news():
+                    tally.add(number, failure, again, keep)
+    finally:
+        for worker in workers:
+            worker.end()
+        shutil.rmtree(folder, ignore_errors=True)
+    tally.seconds = time.monotonic() - begun
+    return tally
+
+
+class _Worker:
+    """A share of the cases and the process that is working on it."""
+
+    def __init__(self, share: range, work: Work, folder: Path, limits: Limits) -> None:
+        self.share, self.work, self.folder, self.limits = share, work, folder, limits
+        self.slot = mmap.mmap(-1, mmap.PAGESIZE)
+        self.process = 0
+        self.ear = -1
+        folder.mkdir()
+        self._start()
+
+    def _start(self) -> None:
+        """Fork a process for what is left of the share, if anything is."""
+        self.process = 0
+        if not self.share:
+            return
+        self.unread = b""
+        self.ear, mouth = os.pipe()
+        os.set_blocking(self.ear, False)
+        self._take_up(self.share[0], "start")
+        sys.stdout.flush()
+        self.process = os.fork()
+        if self.process == 0:
+            os.close(self.ear)
+            try:
+                self._labour(mouth)
+            finally:
+                os._exit(0)
+        os.close(mouth)
+
+    def _take_up(self, number: int, call: str) -> None:
+        _SLOT.pack_into(self.slot, 0, number, time.monotonic(), call.encode()[:64])
+
+    def _labour(self, mouth: int) -> None:
+        """Be the child."""
+        with open("/proc/self/statm") as file:
+            at_rest = int(file.read().split()[0]) * mmap.PAGESIZE
+        most = at_rest + self.limits.memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        log = open(self.folder / "stack", "w")  # noqa: SIM115
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        faulthandler.enable(log, all_threads=False)
+        faulthandler.register(signal.SIGPROF, log, all_threads=False, chain=True)
+        for number in self.share[:_GENERATION]:
+            signal.setitimer(signal.ITIMER_PROF, self.limits.seconds)
+            self._take_up(number, "make")
+            for failure in self.work(number, self.folder, lambda call: self._take_up(number, call)):
+                line = json.dumps([number, *asdict(failure).values()])
+                os.write(mouth, line.encode() + b"\n")
+        self._take_up(number, "done")
+
+    def news(self) -> Iterator[tuple[int, Failure]]:
+        """Give the failures told since; if the process is gone, say of what, and start another."""
+        if not self.process:
+            return
+        _, begun, _ = _SLOT.unpack_from(self.slot)
+        late = time.monotonic() - begun - self.limits.wall
+        if late > 0:
+            os.kill(self.process, signal.SIGPROF if late < 5 else signal.SIGKILL)
+        gone, status = os.waitpid(self.process, os.WNOHANG)
+        for line in self._lines():
+            number, *said = json.loads(line)
+            yield number, Failure(*said)
+        if not gone:
+            return
+        self.process = 0
+        number, _, name = _SLOT.unpack_from(self.slot)
+        call = name.rstrip(b"\0").decode(errors="replace")
+        os.close(self.ear)
+        if os.WIFSIGNALED(status) or call != "done":
+            yield number, self._obituary(status, call)
+        self.share = self.share[self.share.index(number) + 1 :]
+        self._start()
+
+    def _lines(self) -> list[bytes]:
+        while True:
+            try:
+                piece = os.read(self.ear, 1 << 16)
+            except BlockingIOError:
+                break
+            if not piece:
+                break
+            self.unread += piece
+        *lines, self.unread = self.unread.split(b"\n")
+        return lines
+
+    def _obituary(self, status: int, call: str) -> Failure:
+        stack = (self.folder / "stack").read_text(errors="replace")
+        frames = _FRAME.findall(stack.rpartition("most recent call first")[2])
+        ours = [frame for frame in frames if Path(frame[0]).is_relative_to(SOURCE)]
+        where = "?"
+        if frames:
+            file, line, function = (ours or frames)[0]
+            short = Path(file).relative_to(SOURCE) if ours else Path(file).name
+            where = f"{short}:{line} {function}"
+        innermost = f"innermost frame: {frames[0][0]}:{frames[0][1]}" if frames else stack[-300:]
+        what = "exit"
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            what = "hang" if number in (signal.SIGPROF, signal.SIGKILL) else signal.Signals(number).name
+        return Failure(what, call, where, innermost)
+
+    def end(self) -> None:
+        """Leave no process behind."""
+        if self.process:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+            self.process = 0
