@@ -1,7 +1,7 @@
 """Fuzz model files: load mutants of every kind and use them in every way.
 
-Run ``python tools/fuzz/run.py --mutants 10000 --seed 0 --jobs 2``; any failure makes the exit code 1.
-``--seed N --mutants 1`` makes one mutant again.
+Run ``python tools/fuzz/run.py --mutants 10000 --seed 0 --jobs 2``; any failure makes the exit
+code 1. ``--seed N --mutants 1`` makes one mutant again.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name, reason in (problems | _warm_up(found, stored)).items():
         print(f"seed {name}: {reason}", file=sys.stderr)
         problems[name] = reason
-    tally = fuzz(stored, range(options.seed, options.seed + options.mutants), options.keep, options)
+    tally = fuzz(stored, range(options.seed, options.seed + options.mutants), options)
     print(tally.table())
-    tally.write(options.json or options.keep / "failures.json")
     print(f"{tally.cases / max(tally.seconds, 1e-9) / options.jobs:.0f} mutants a second and core")
     return int(bool(tally.found) or (options.strict and bool(problems)))
 
@@ -58,13 +57,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--strict", action="store_true", help="a seed that fails is a failure")
     options = parser.parse_args(arguments)
     options.keep = options.keep or Path(tempfile.gettempdir()) / "sigmastar-fuzz"
+    options.json = options.json or options.keep / "failures.json"
     options.keep.mkdir(parents=True, exist_ok=True)
     return options
 
 
-def fuzz(
-    stored: dict[str, Stored], numbers: range, keep: Path, options: argparse.Namespace
-) -> Tally:
+def fuzz(stored: dict[str, Stored], numbers: range, options: argparse.Namespace) -> Tally:
     """Use the mutants of these numbers."""
     seeds = Seeds(stored)
 
@@ -79,7 +77,9 @@ def fuzz(
         return Case(mutant.kind, str(mutant), mutant.bytes)
 
     limits = Limits(seconds=options.seconds)
-    return work_on(numbers, work, again, keep, jobs=options.jobs, limits=limits)
+    return work_on(
+        numbers, work, again, options.keep, options.json, jobs=options.jobs, limits=limits
+    )
 
 
 def _warm_up(found: list[Path], stored: dict[str, Stored]) -> dict[str, str]:

@@ -182,7 +182,10 @@ def _sensors() -> Iterator[tuple[str, Maker]]:
     yield "sensors-window", lambda: spectral(centroids(), window=2, memory=0.5)
     yield "sensors-sharp", lambda: spectral(centroids(), sharpness=[1.5, 2.0], start="first")
     yield "sensors-scaled", lambda: spectral(make_pipeline(StandardScaler(), centroids()))
-    yield "sensors-logistic", lambda: spectral(make_pipeline(StandardScaler(), LogisticRegression()))
+    yield (
+        "sensors-logistic",
+        lambda: spectral(make_pipeline(StandardScaler(), LogisticRegression())),
+    )
     yield (
         "sensors-forest",
         lambda: spectral(RandomForestClassifier(2, max_depth=2, random_state=0)),

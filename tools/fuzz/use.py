@@ -69,7 +69,9 @@ def _short(filename: str) -> str:
     return str(path.relative_to(SOURCE) if path.is_relative_to(SOURCE) else path.name)
 
 
-def use_file(path: Path, kind: str, rng: random.Random, announce: Callable[[str], None]) -> Iterator[Failure]:
+def use_file(
+    path: Path, kind: str, rng: random.Random, announce: Callable[[str], None]
+) -> Iterator[Failure]:
     """Load a file and use what is in it; give each failure.
 
     Parameters

@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ Work = Callable[[int, Path, Callable[[str], None]], Iterator[Failure]]
 
 _SLOT = struct.Struct("<qd64s")  # the case, when it was taken up, the call being made
 _GENERATION = 5000  # cases after which a worker is replaced: what leaks a little is not found here
+_SECONDS_BETWEEN_WRITES = 30
 _FRAME = re.compile(r'File "([^"]+)", line (\d+) in (.*)')
 
 
@@ -75,7 +77,10 @@ class Tally:
     def add(self, number: int, failure: Failure, again: Callable[[int], Case], keep: Path) -> None:
         """Count a failure; keep the file of one that is new."""
         case = again(number)
-        key = (case.kind, failure.what, failure.frame)
+        # In which line a kernel crashes or a loop hangs is chance: the function tells them apart.
+        by_chance = failure.what == "hang" or failure.what.startswith("SIG")
+        frame = re.sub(r":\d+", "", failure.frame) if by_chance else failure.frame
+        key = (case.kind, failure.what, frame)
         if key in self.found:
             self.found[key].count += 1
             return
@@ -114,6 +119,7 @@ def work_on(
     work: Work,
     again: Callable[[int], Case],
     keep: Path,
+    json_file: Path,
     *,
     jobs: int = 2,
     limits: Limits = Limits(),  # noqa: B008
@@ -130,12 +136,15 @@ def work_on(
         Makes the case once more.
     keep : path
         Where files that showed something new are kept.
+    json_file : path
+        Where the failures are written, now and then and at the end.
     jobs : int
         How many processes.
     limits : Limits
         What a case may use.
     """
-    tally, begun, folder = Tally(len(numbers)), time.monotonic(), memory_folder()
+    tally, folder = Tally(), memory_folder()
+    begun = written = time.monotonic()
     shares = [numbers[job::jobs] for job in range(jobs)]
     workers = [_Worker(share, work, folder / str(job), limits) for job, share in enumerate(shares)]
     try:
@@ -145,11 +154,16 @@ def work_on(
             for worker in workers:
                 for number, failure in worker.news():
                     tally.add(number, failure, again, keep)
+            if time.monotonic() > written + _SECONDS_BETWEEN_WRITES:
+                tally.cases = len(numbers) - sum(worker.n_left for worker in workers)
+                tally.write(json_file)
+                written = time.monotonic()
     finally:
         for worker in workers:
             worker.end()
         shutil.rmtree(folder, ignore_errors=True)
-    tally.seconds = time.monotonic() - begun
+    tally.cases, tally.seconds = len(numbers), time.monotonic() - begun
+    tally.write(json_file)
     return tally
 
 
@@ -183,6 +197,12 @@ class _Worker:
                 os._exit(0)
         os.close(mouth)
 
+    @property
+    def n_left(self) -> int:
+        """How many cases of the share have not been taken up."""
+        number, _, _ = _SLOT.unpack_from(self.slot)
+        return len(self.share) - self.share.index(number) - 1 if self.share else 0
+
     def _take_up(self, number: int, call: str) -> None:
         _SLOT.pack_into(self.slot, 0, number, time.monotonic(), call.encode()[:64])
 
@@ -193,15 +213,19 @@ class _Worker:
         most = at_rest + self.limits.memory
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        log = open(self.folder / "stack", "w")  # noqa: SIM115
+        log = open(self.folder / "stack", "w")
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         faulthandler.enable(log, all_threads=False)
         faulthandler.register(signal.SIGPROF, log, all_threads=False, chain=True)
+        parent = os.getppid()
         for number in self.share[:_GENERATION]:
+            if os.getppid() != parent:  # nobody listens any more
+                return
             signal.setitimer(signal.ITIMER_PROF, self.limits.seconds)
-            self._take_up(number, "make")
-            for failure in self.work(number, self.folder, lambda call: self._take_up(number, call)):
+            announce = partial(self._take_up, number)
+            announce("make")
+            for failure in self.work(number, self.folder, announce):
                 line = json.dumps([number, *asdict(failure).values()])
                 os.write(mouth, line.encode() + b"\n")
         self._take_up(number, "done")
@@ -254,7 +278,11 @@ class _Worker:
         what = "exit"
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            what = "hang" if number in (signal.SIGPROF, signal.SIGKILL) else signal.Signals(number).name
+            what = (
+                "hang"
+                if number in (signal.SIGPROF, signal.SIGKILL)
+                else signal.Signals(number).name
+            )
         return Failure(what, call, where, innermost)
 
     def end(self) -> None:
