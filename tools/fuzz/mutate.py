@@ -27,6 +27,17 @@ _INTEGERS = (0, 1, -1, 2, 255, 256, 2**15, 2**31 - 1, 2**31, -(2**31), 2**63 - 1
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-320, 1e-300, 1e300, 1e16, -1e300, 2.0**63)
 _FLOATS += (np.nan, np.inf, -np.inf, 0.5, np.finfo(float).max, np.finfo(float).eps)
 _DTYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
+_PIECES = (
+    b"\0",
+    b"\n",
+    b"\t",
+    b"/",
+    b" ",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"<s>",
+)
 _WAYS_OF_SHAPE = ("truncate", "extend", "empty", "transpose", "reshape", "retype", "sort")
 _WAYS_OF_SHAPE += ("reverse", "duplicate", "swap", "scalar", "shuffle")
 _LARGEST = 1 << 22  # bytes of an array that grew: what is larger tests memory, not care
@@ -105,6 +116,12 @@ class Mutant:
             return None
         rng, changed = self.rng, array.copy()
         flat = changed.reshape(-1)
+        if array.dtype == np.uint8 and rng.random() < 0.5:  # strings, end to end
+            piece = rng.choice(_PIECES)[: flat.size]
+            place = rng.randrange(flat.size - len(piece) + 1)
+            flat[place : place + len(piece)] = list(piece)
+            self._note(name, f"{piece!r} at {place}")
+            return changed
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
             place = rng.choice((0, flat.size - 1, rng.randrange(flat.size)))
             flat[place] = value = self._boundary(array, flat[place])

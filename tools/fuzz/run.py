@@ -18,9 +18,10 @@ from pathlib import Path
 
 from mutate import Mutant, Seeds
 from seeds import old_files, seed_files
-from use import Failure, use_file
+from use import CHECKPOINT, Failure, use_file
 from workers import Case, Limits, Tally, memory_folder, work_on
 
+import sigmastar as ss
 from sigmastar.core.model_files import Stored, read_stored
 
 __all__ = ["main"]
@@ -29,15 +30,14 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> int:
     """Run the tool; return its exit code."""
     options = _options(arguments)
-    found, problems = (old_files(), {}) if options.old_files else seed_files()
-    if not options.old_files:
-        found += old_files()
-    stored = {f"{path.parent.name[:4]}/{path.stem}": read_stored(path) for path in found}
+    made, problems = ([], {}) if options.old_files else seed_files()
+    found = made + old_files()
+    stored = {_name(path): read_stored(path) for path in found}
     if options.kind:
         stored = {name: one for name, one in stored.items() if one.kind == options.kind}
-    for name, reason in (problems | _warm_up(found, stored)).items():
+    problems |= _warm_up(found, stored)
+    for name, reason in problems.items():
         print(f"seed {name}: {reason}", file=sys.stderr)
-        problems[name] = reason
     tally = fuzz(stored, range(options.seed, options.seed + options.mutants), options)
     print(tally.table())
     print(f"{tally.cases / max(tally.seconds, 1e-9) / options.jobs:.0f} mutants a second and core")
@@ -87,14 +87,25 @@ def _warm_up(found: list[Path], stored: dict[str, Stored]) -> dict[str, str]:
     folder = memory_folder()
     problems = {}
     for path in found:
-        name = f"{path.parent.name[:4]}/{path.stem}"
+        name = _name(path)
         if name not in stored:
             continue
         copy = Path(shutil.copy(path, folder / "mutant.sigma"))
+        if stored[name].kind != CHECKPOINT:
+            try:
+                ss.load(path)
+            except Exception as error:
+                problems[name] = f"load: {type(error).__name__}: {error}"
         for failure in use_file(copy, stored[name].kind, _Always(), lambda call: None):
             problems[name] = f"{failure.call}: {failure.what} in {failure.frame}"
     shutil.rmtree(folder)
     return problems
+
+
+def _name(path: Path) -> str:
+    """Name a seed; old files have the version before their name."""
+    version = path.parent.name
+    return f"{version}/{path.stem}" if version.startswith("v") else path.stem
 
 
 class _Always(random.Random):

@@ -1,7 +1,7 @@
 """Small sound model files of every kind and variant: what mutants are made of.
 
-Making them takes a while, so they are kept in a temporary directory that is named by the state of
-the source; a change to the package makes new ones.
+Making them takes a while, so they are kept in a temporary directory; a change to the package makes
+new ones.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {
 
 def seed_files() -> tuple[list[Path], dict[str, str]]:
     """Give the files, made now or before, and for each seed that could not be made the reason."""
-    folder = Path(tempfile.gettempdir()) / f"sigmastar-seeds-{os.getuid()}-{_state_of_the_source()}"
-    folder.mkdir(exist_ok=True)
+    folder = _folder()
     failures = {}
     for name, maker in _makers():
         path = folder / f"{name}.sigma"
@@ -82,11 +81,24 @@ def old_files() -> list[Path]:
     return sorted((ROOT / "tests" / "data").glob("*/*.sigma"))
 
 
+def _folder() -> Path:
+    """Give the directory of this checkout; empty it if the source has changed since."""
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    folder = Path(tempfile.gettempdir()) / f"sigmastar-seeds-{os.getuid()}-{checkout}"
+    folder.mkdir(exist_ok=True)
+    state = folder / "state"
+    if not state.exists() or state.read_text() != _state_of_the_source():
+        for path in folder.glob("*.sigma"):
+            path.unlink()
+        state.write_text(_state_of_the_source())
+    return folder
+
+
 def _state_of_the_source() -> str:
     digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(Path(ss.__file__).parent.rglob("*.py")):
         digest.update(f"{path}\0{path.stat().st_mtime_ns}".encode())
-    return digest.hexdigest()[:12]
+    return digest.hexdigest()
 
 
 def _makers() -> Iterator[tuple[str, Maker]]:

@@ -19,10 +19,11 @@ from seeds import CHECKPOINT_RUNS, LOGS
 
 import sigmastar as ss
 
-__all__ = ["Failure", "foreign", "use_file"]
+__all__ = ["CHECKPOINT", "Failure", "foreign", "use_file"]
 
 Calls = Iterator[tuple[str, Callable[[], Any]]]
 SOURCE = Path(ss.__file__).parent
+CHECKPOINT = "BaumWelchCheckpoint"  # a kind that is no model: a run goes on from it
 _RARELY = 0.04  # how often calls that take long are made
 _SENTENCES = ["the old zorblat barks .".split(), ["that", "Ёлка", "1,234"], ["saw"], []]
 _RULES = "NOUN -> VERB / PRON _\nthat/PRON -> DET / _ NOUN"
@@ -85,7 +86,7 @@ def use_file(
     announce : callable
         Told the name of each call before it is made, should it never end.
     """
-    if kind == "BaumWelchCheckpoint":
+    if kind == CHECKPOINT:
         calls = _checkpoint(path)
     else:
         announce("load")
