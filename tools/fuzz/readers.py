@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from seeds import old_files
 from use import Failure, foreign
-from workers import Case, work_on
+from workers import Case, Limits, work_on
 
 import sigmastar as ss
 
@@ -277,6 +277,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="where failing inputs are kept")
     parser.add_argument("--json", type=Path, help="where the failures are written")
+    parser.add_argument("--seconds", type=float, default=10.0, help="processor time of an input")
     options = parser.parse_args(arguments)
     keep = options.keep or Path(tempfile.gettempdir()) / "sigmastar-fuzz-readers"
     keep.mkdir(parents=True, exist_ok=True)
@@ -288,7 +289,8 @@ def main(arguments: list[str] | None = None) -> int:
                     print(f"sound {name}: {failure}", file=sys.stderr)
     numbers = range(options.seed, options.seed + options.inputs)
     json_file = options.json or keep / "failures.json"
-    tally = work_on(numbers, work, mutated, keep, json_file, jobs=options.jobs)
+    limits = Limits(seconds=options.seconds)
+    tally = work_on(numbers, work, mutated, keep, json_file, jobs=options.jobs, limits=limits)
     print(tally.table())
     print(f"{tally.cases / max(tally.seconds, 1e-9) / options.jobs:.0f} inputs a second and core")
     return int(bool(tally.found))
