@@ -47,6 +47,8 @@ coverage: $(STAMP)
 # showed something else are kept in fuzz/. (tools/fuzz/atheris_readers.py goes on where these end.)
 fuzz: $(STAMP)
 	$(BIN)/python tools/fuzz/run.py --mutants 100000 --jobs 2 --strict --keep fuzz/models
+	SIGMASTAR_CHECKED_KERNELS=1 $(BIN)/python tools/fuzz/run.py --mutants 20000 --seed 100000 \
+		--jobs 2 --keep fuzz/checked
 	$(BIN)/python tools/fuzz/readers.py --inputs 1000000 --jobs 2 --keep fuzz/readers
 
 format: $(STAMP)

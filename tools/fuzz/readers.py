@@ -264,7 +264,9 @@ def read(case: Case, folder: Path) -> Failure | None:
 
 def work(number: int, folder: Path, announce: Callable[[str], None]) -> Iterator[Failure]:
     """Work on the input of a number."""
-    failure = read(mutated(number), folder)
+    case = mutated(number)
+    announce(case.kind)
+    failure = read(case, folder)
     if failure:
         yield failure
 

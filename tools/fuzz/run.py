@@ -1,7 +1,9 @@
 """Fuzz model files: load mutants of every kind and use them in every way.
 
 Run ``python tools/fuzz/run.py --mutants 10000 --seed 0 --jobs 2``; any failure makes the exit
-code 1. ``--seed N --mutants 1`` makes one mutant again.
+code 1. ``--seed N --mutants 1`` makes one mutant again. A kernel that leaves its arrays may damage
+memory and be noticed many mutants later, or never: with ``SIGMASTAR_CHECKED_KERNELS=1`` in the
+environment it raises IndexError at once.
 """
 
 from __future__ import annotations

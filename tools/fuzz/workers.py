@@ -276,6 +276,10 @@ class _Worker:
             where = f"{short}:{line} {function}"
         innermost = f"innermost frame: {frames[0][0]}:{frames[0][1]}" if frames else stack[-300:]
         what = "exit"
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT:
+            innermost += (
+                " (memory was damaged, perhaps by a case before: check indices, see run.py)"
+            )
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             what = (
