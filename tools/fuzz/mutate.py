@@ -263,7 +263,7 @@ class Mutant:
             self._note(path, f"= {its_path} of another")
         else:
             name, value = rng.choice(self._hostile(old))
-            holder[key] = value
+            holder[key] = copy.deepcopy(value)  # later changes must not reach the original
             self._note(path, f"= {name}")
 
     def _hostile(self, old: Any) -> list[tuple[str, Any]]:

@@ -277,9 +277,7 @@ class _Worker:
         innermost = f"innermost frame: {frames[0][0]}:{frames[0][1]}" if frames else stack[-300:]
         what = "exit"
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT:
-            innermost += (
-                " (memory was damaged, perhaps by a case before: check indices, see run.py)"
-            )
+            innermost += " (memory was damaged, perhaps by a case before: see run.py)"
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             what = (
