@@ -88,7 +88,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return MODEL_KINDS[stored.kind].from_stored(stored)
     except SigmastarError as error:
         raise FileFormatError(f"{os.fspath(path)}: {error}") from error
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:
         # Whatever a stranger's file may hold that no model's own checks foresaw.
         raise FileFormatError(
             f"{os.fspath(path)}: the {stored.kind} in the file is malformed "

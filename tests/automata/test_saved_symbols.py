@@ -82,3 +82,9 @@ def test_symbols_of_unknown_form_are_refused(tmp_path, symbols):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileFormatError, match=r"nowhere.sigma: no such file"):
         ss.load(tmp_path / "nowhere.sigma")
+
+
+def test_half_of_a_surrogate_pair_is_saved_like_any_symbol(tmp_path):
+    alphabet = ss.Alphabet(["a", "\ud800", "é\udfff"])
+    ss.PFA([1.0], [[[0.2]], [[0.2]], [[0.2]]], [0.4], alphabet).save(tmp_path / "m.sigma")
+    assert ss.load(tmp_path / "m.sigma").alphabet == alphabet

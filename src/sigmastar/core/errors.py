@@ -7,6 +7,7 @@
     │   ├── UnknownSymbol  a symbol is not in the alphabet
     │   └── ParseError     a text file is malformed: ``file:line: expected …, found …``
     ├── FileFormatError    a model file is truncated, hostile or of another kind (also ValueError)
+    ├── TooLarge           more memory or time than allowed (also ValueError)
     ├── DataNotFound       a public data set is in none of the places looked at  (also OSError)
     └── MissingExtra       an optional dependency is not installed (also ImportError)
 
@@ -26,6 +27,7 @@ __all__ = [
     "MissingExtra",
     "ParseError",
     "SigmastarError",
+    "TooLarge",
     "UnknownSymbol",
 ]
 
@@ -77,6 +79,10 @@ class ParseError(InvalidData):
 
 class FileFormatError(SigmastarError, ValueError):
     """A model file is truncated, hostile or of another kind."""
+
+
+class TooLarge(SigmastarError, ValueError):
+    """Something would need more memory or time than allowed."""
 
 
 class DataNotFound(SigmastarError, OSError):

@@ -74,6 +74,9 @@ def write_stored(
     if history:
         record["history"] = thinned(history)
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        # Half of a surrogate pair is no UTF-8; as an escape it is JSON like any other.
+        text = json.dumps(record, allow_nan=False, sort_keys=True)
     atomic_write(path, safetensors.numpy.save(arrays, metadata={_RECORD: text}))
 
 

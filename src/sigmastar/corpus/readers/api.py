@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.memory import check_memory, memory_budget
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
@@ -42,6 +43,7 @@ _TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
 _COUNT = AnyOf(Nothing(), Integer(0))
 _SIZE = AnyOf(Nothing(), Integer(1))
 _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
+_SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 _COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2}
 
 
@@ -262,11 +264,13 @@ def _paired(
 ) -> PairCorpus:
     coders = Coder(source_alphabet, unknown), Coder(target_alphabet, unknown)
     parts: tuple[list[Corpus], list[Corpus]] = ([], [])
+    held = _Held(path), _Held(path)
     rows = iter(rows)
     with stage(f"Reading {os.path.basename(path)}") as progress:
         while block := list(islice(rows, BLOCK_SYMBOLS >> 6)):
             for side in (0, 1):
                 parts[side].append(coders[side].encode([row[side] for row in block]))
+                held[side].add(parts[side][-1])
             progress.advance(len(block))
     source, target = (
         _finished(join(part) if part else coder.encode([]), coder.fixed, unknown, sort=True)
@@ -276,11 +280,34 @@ def _paired(
 
 
 def _told(blocks: Iterable[Corpus], path: str) -> Iterator[Corpus]:
-    """Tell how many sequences have been read."""
+    """Tell how many sequences have been read; stop before they take all memory."""
+    held = _Held(path)
     with stage(f"Reading {os.path.basename(path)}") as progress:
         for block in blocks:
+            held.add(block)
             yield block
             progress.advance(len(block))
+
+
+class _Held:
+    """What reading a file holds in memory: a few bytes of a compressed file may expand to all."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.budget = memory_budget()
+        self.arrays = 0
+
+    def add(self, block: Corpus) -> None:
+        """Count a block; refuse it if all so far, joined once and coded anew, would be too much."""
+        self.arrays += block.symbols.nbytes + block.offsets.nbytes
+        needed = 3 * self.arrays + _SYMBOL_BYTES * len(block.alphabet)
+        if needed > self.budget:
+            check_memory(
+                needed,
+                f"{self.path}: what was read so far",
+                "Read a part with limit=, read it batch by batch with iter_corpus, or raise "
+                "SIGMASTAR_MAX_MEMORY.",
+            )
 
 
 def _finished(corpus: Corpus, alphabet: Alphabet | None, unknown: Unknown, *, sort: bool) -> Corpus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 
-from sigmastar.core.errors import ParseError
+from sigmastar.core.errors import ParseError, TooLarge
 from sigmastar.corpus.readers.source import Source
 
 __all__ = ["character_lines", "chunks", "token_lines"]
@@ -25,6 +25,8 @@ def character_lines(source: Source) -> Iterator[str]:
 
 def chunks(source: Source, size: int) -> Iterator[str]:
     """Give runs of ``size`` characters, line ends among them; the last run may be shorter."""
+    if size > source.max_line:
+        raise TooLarge(f"chunk must be at most {source.max_line:,} characters; got {size:,}.")
     decoder = codecs.getincrementaldecoder("utf-8")()
     pending = ""
     line = 1
