@@ -186,7 +186,8 @@ class _Worker:
         self.unread = b""
         self.ear, mouth = os.pipe()
         os.set_blocking(self.ear, False)
-        self._take_up(self.share[0], "start")
+        self.last = self.share[0]
+        self._take_up(self.last, "start")
         sys.stdout.flush()
         self.process = os.fork()
         if self.process == 0:
@@ -200,8 +201,16 @@ class _Worker:
     @property
     def n_left(self) -> int:
         """How many cases of the share have not been taken up."""
-        number, _, _ = _SLOT.unpack_from(self.slot)
-        return len(self.share) - self.share.index(number) - 1 if self.share else 0
+        return len(self.share) - self.share.index(self.last) - 1 if self.share else 0
+
+    def _taken_up(self) -> tuple[float, str]:
+        """Return since when the process is at its case, and at which call; remember the case."""
+        number, begun, call = _SLOT.unpack_from(self.slot)
+        # A kernel that writes where it should not may hit even this: then the last one known counts.
+        if number not in self.share or not begun <= time.monotonic():
+            return time.monotonic(), "something that overwrote the number of its case"
+        self.last = number
+        return begun, call.rstrip(b"\0").decode(errors="replace")
 
     def _take_up(self, number: int, call: str) -> None:
         _SLOT.pack_into(self.slot, 0, number, time.monotonic(), call.encode()[:64])
@@ -234,7 +243,7 @@ class _Worker:
         """Give the failures told since; if the process is gone, say of what, and start another."""
         if not self.process:
             return
-        _, begun, _ = _SLOT.unpack_from(self.slot)
+        begun, _ = self._taken_up()
         late = time.monotonic() - begun - self.limits.wall
         if late > 0:
             os.kill(self.process, signal.SIGPROF if late < 5 else signal.SIGKILL)
@@ -245,12 +254,11 @@ class _Worker:
         if not gone:
             return
         self.process = 0
-        number, _, name = _SLOT.unpack_from(self.slot)
-        call = name.rstrip(b"\0").decode(errors="replace")
+        _, call = self._taken_up()
         os.close(self.ear)
         if os.WIFSIGNALED(status) or call != "done":
-            yield number, self._obituary(status, call)
-        self.share = self.share[self.share.index(number) + 1 :]
+            yield self.last, self._obituary(status, call)
+        self.share = self.share[self.share.index(self.last) + 1 :]
         self._start()
 
     def _lines(self) -> list[bytes]:
