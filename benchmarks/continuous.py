@@ -7,7 +7,6 @@ Without data a random walk of the same shape is used.
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -17,16 +16,7 @@ from sigmastar.core.errors import DataNotFound
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
 from sigmastar.sensors.learn.em import em_steps, random_tagger
 from sigmastar.sensors.moments import LabelledFrames
-
-
-def best_of(work, repeats=3):
-    """Give the least time of some runs, in seconds."""
-    taken = []
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - begun)
-    return min(taken)
+from timing import best_of
 
 
 def read_data(place):

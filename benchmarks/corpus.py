@@ -12,8 +12,6 @@ import argparse
 import gzip
 import os
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sigmastar as ss
-
-
-def best_of(times: int, work: Callable[[], object]) -> float:
-    work()  # compiles kernels and warms the file cache
-    spent = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        spent.append(time.perf_counter() - start)
-    return min(spent)
+from timing import best_of
 
 
 def made_up_file(folder: Path) -> Path:
@@ -62,12 +51,14 @@ def main() -> None:
     sequences = token_lists()
     known = ss.Corpus.from_sequences(sequences).alphabet
     for title, alphabet in (("known alphabet", known), ("collected alphabet", None)):
-        spent = best_of(3, lambda a=alphabet: ss.Corpus.from_sequences(sequences, alphabet=a))
+        spent = best_of(
+            lambda a=alphabet: ss.Corpus.from_sequences(sequences, alphabet=a), warm_up=True
+        )
         table.add_row(
             f"encode token lists, {title}", "1,000,000", f"{1 / spent:.1f} M/s", ">= 5 M/s"
         )
     text = ["".join(chr(97 + i % 26) for i in range(1000))] * 1000
-    spent = best_of(3, lambda: ss.Corpus.from_sequences(text))
+    spent = best_of(lambda: ss.Corpus.from_sequences(text), warm_up=True)
     table.add_row("encode strings of characters", "1,000,000", f"{1 / spent:.1f} M/s", ">= 5 M/s")
 
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +70,7 @@ def main() -> None:
             files += sorted(Path(data).glob("**/6.pautomac.train*"))
         for path in files:
             corpus = ss.read_corpus(path)
-            spent = best_of(5, lambda p=path: ss.read_corpus(p))
+            spent = best_of(lambda p=path: ss.read_corpus(p), 5, warm_up=True)
             rate = corpus.n_symbols / spent / 1e6
             size = f"{corpus.n_symbols:,}"
             table.add_row(f"read {path.name}", size, f"{rate:.1f} M/s", ">= 3 M/s")

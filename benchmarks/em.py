@@ -24,15 +24,7 @@ from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.datasets import load_pautomac
-
-
-def best_of(function, repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - began)
-    return min(times)
+from timing import best_of
 
 
 def gemm_rate(n: int, rows: int = 1000) -> float:
@@ -117,7 +109,7 @@ def main() -> None:
             share = rate / gemm_rate(n)
             whole = 2 * 8 * n * forest.n_nodes  # forward and adjoint vectors of every node
             space = next(iter(forest._spare.values()))[0]
-            held = sum(a.nbytes for a in vars(space).values() if isinstance(a, np.ndarray))
+            held = sum(a.nbytes for a in (space.alpha, space.scale, *space.buffers))
             theirs = hmmlearn_step(corpus, n)
             line = f"{problem:7d} {n:6d} {one:12.4f} s {several:6.4f} s {rate:6.1f} {share:7.0%}"
             line += f" {held * options.jobs / whole:7.2f} {theirs:7.2f} s {theirs / several:5.0f}x"

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,27 +28,18 @@ from rich.table import Table
 
 import sigmastar as ss
 from sigmastar.bench.pautomac_truth import find_problems
+from timing import best_of
 
 SIZES = [2, 5, 10, 15, 20, 30, 40, 60]
 console = Console()
-
-
-def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """Return the least of several timings."""
-    spent = []
-    for _ in range(times):
-        started = time.perf_counter()
-        work()
-        spent.append(time.perf_counter() - started)
-    return min(spent)
 
 
 def problem_six(data: Path, splearn_python: str | None) -> None:
     corpus = ss.datasets.load_pautomac(6, data_home=data).train
     learner = ss.SpectralWFA(basis_size=300, max_length=4)
     learner.path(corpus, SIZES)  # compiles
-    ours = seconds(lambda: learner.path(corpus, SIZES), 5)
-    counting = seconds(lambda: ss.moments.count_ngrams(corpus, 9), 5)
+    ours = best_of(lambda: learner.path(corpus, SIZES), 5)
+    counting = best_of(lambda: ss.moments.count_ngrams(corpus, 9), 5)
     table = Table("problem 6", "seconds", "", title="Basis 300, strings up to 4")
     rate = corpus.n_symbols / counting / 1e6
     table.add_row("counting alone, windows of 9", f"{counting:.4f}", f"{rate:.0f}M symbols/s")
@@ -93,8 +83,8 @@ def scaling(plot: Path | None) -> None:
     for copies in (1, 2, 4, 8, 16):
         corpus = ss.sample(truth, 60_000 * copies, random_state=copies) if copies > 1 else piece
         learner = ss.SpectralWFA(20, basis_size=300, max_length=3)
-        spent = seconds(lambda c=corpus, e=learner: e.fit(c), 2)
-        counting = seconds(lambda c=corpus: ss.moments.count_ngrams(c, 7), 2)
+        spent = best_of(lambda c=corpus, e=learner: e.fit(c), 2)
+        counting = best_of(lambda c=corpus: ss.moments.count_ngrams(c, 7), 2)
         tracemalloc.start()
         learner.fit(corpus)
         peak = tracemalloc.get_traced_memory()[1] / 2**20

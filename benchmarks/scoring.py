@@ -6,22 +6,13 @@ python benchmarks/scoring.py --data DIR
 from __future__ import annotations
 
 import argparse
-import time
 import tracemalloc
 
 import numpy as np
 
 import sigmastar as ss
 from sigmastar.datasets import load_pautomac
-
-
-def best_of(function, repeats: int = 7) -> float:
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - began)
-    return min(times)
+from timing import best_of
 
 
 def main() -> None:
@@ -48,7 +39,7 @@ def main() -> None:
     flat = corpus.symbols.reshape(-1, 1)
     automaton = model.to_pfa()
     ss.log_proba(automaton, corpus)
-    one = best_of(lambda: ss.log_proba(automaton, corpus))
+    one = best_of(lambda: ss.log_proba(automaton, corpus), 7)
     other = best_of(lambda: theirs.score(flat, lengths), 3)
     print(
         f"problem 6, 20 states: ours {one:.4f} s, hmmlearn {other:.4f} s, {other / one:.1f} times"

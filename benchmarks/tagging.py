@@ -16,16 +16,12 @@ import numpy as np
 
 import sigmastar as ss
 from sigmastar.bench.tagging import brown_split
+from timing import best_of
 
 
 def best(function, n_tokens, rounds=5):
-    function()
-    times = []
-    for _ in range(rounds):
-        began = time.process_time()
-        function()
-        times.append(time.process_time() - began)
-    return n_tokens / min(times) / 1e6
+    spent = best_of(function, rounds, warm_up=True, clock=time.process_time)
+    return n_tokens / spent / 1e6
 
 
 def main():

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 import hypothesis
 import numba
+import pytest
 
 # The same examples on every run, without deadlines: compiling a kernel may fall into any of them.
 hypothesis.settings.register_profile("sigmastar", deadline=None, derandomize=True, max_examples=40)
@@ -25,3 +26,9 @@ def pytest_collection_modifyitems(config, items):
     slow = [item for item in items if item.get_closest_marker("compiled")]
     config.hook.pytest_deselected(items=slow)
     items[:] = [item for item in items if item not in slow]
+
+
+@pytest.fixture(autouse=True)
+def folder_of_its_own(tmp_path, monkeypatch):
+    """Run every test in an empty folder, so that what it writes is never left in the checkout."""
+    monkeypatch.chdir(tmp_path)

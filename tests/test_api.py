@@ -21,7 +21,7 @@ def test_names_for_type_checkers_are_the_public_ones():
     """The block that type checkers read lists the same names as the lazy table."""
     source = Path(ss.__file__).read_text()
     block = source.split("if TYPE_CHECKING:")[1].split("\n\n")[0]
-    named = {line.rsplit(" as ", 1)[1].strip() for line in block.splitlines() if " as " in line}
+    named = {line.rsplit(" as ", 1)[1].strip(" ,") for line in block.splitlines() if " as " in line}
     assert named == set(ss.__all__) - {"__version__"}
 
 
@@ -32,6 +32,24 @@ def test_dir_lists_the_public_names():
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         ss.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("path", "home"),
+    [
+        ("inference", "automata.inference"),
+        ("moments", "automata.moments"),
+        ("plots", "show.plots"),
+        ("report", "show.report"),
+    ],
+)
+def test_public_module_paths_hold_the_names_of_their_home(path, home):
+    """``from sigmastar.inference import viterbi`` works wherever inference lives."""
+    public = importlib.import_module(f"sigmastar.{path}")
+    inner = importlib.import_module(f"sigmastar.{home}")
+    assert public.__all__ == inner.__all__
+    for name in inner.__all__:
+        assert getattr(public, name) is getattr(inner, name)
 
 
 def test_importing_brings_in_nothing_heavy():

@@ -27,14 +27,15 @@ _EXPORTS = {
     "AutoWFA": "sigmastar.automata.estimators.auto",
     "BaumWelchHMM": "sigmastar.automata.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
+    "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
-    "FSTTagger": "sigmastar.tagging.fst_tagger",
-    "HMMTagger": "sigmastar.tagging.hmm_tagger",
-    "Lexicon": "sigmastar.tagging.counts",
+    "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
+    "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
+    "Lexicon": "sigmastar.tagging.lexicon.counts",
     "RuleSet": "sigmastar.tagging.fst.rules",
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
-    "learn_rules": "sigmastar.tagging.brill",
-    "held_out_tags": "sigmastar.tagging.brill",
+    "learn_rules": "sigmastar.tagging.learn.brill",
+    "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
     "END": "sigmastar.corpus.end",
     "likeliest_strings": "sigmastar.automata.inference",
@@ -74,26 +75,22 @@ _EXPORTS = {
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
 }
-_SUBPACKAGES = ("datasets", "metrics")
-_ALIASES = {
-    "algebra": "sigmastar.automata.algebra",
-    "errors": "sigmastar.core.errors",
-    "inference": "sigmastar.automata.inference",
-    "moments": "sigmastar.automata.moments",
-    "plots": "sigmastar.show.plots",
-}
+_SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
+_ALIASES = {"algebra": "sigmastar.automata.algebra", "errors": "sigmastar.core.errors"}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
     from sigmastar import datasets as datasets
+    from sigmastar import inference as inference
     from sigmastar import metrics as metrics
+    from sigmastar import moments as moments
+    from sigmastar import plots as plots
     from sigmastar.automata import algebra as algebra
-    from sigmastar.automata import inference as inference
-    from sigmastar.automata import moments as moments
     from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
+    from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
@@ -139,15 +136,14 @@ if TYPE_CHECKING:
     from sigmastar.sensors.inference.stream import TagStream as TagStream
     from sigmastar.sensors.inference.tag import tag_frames as tag_frames
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger
-    from sigmastar.show import plots as plots
     from sigmastar.show.report.build import write_report as write_report
-    from sigmastar.tagging.brill import held_out_tags as held_out_tags
-    from sigmastar.tagging.brill import learn_rules as learn_rules
-    from sigmastar.tagging.counts import Lexicon as Lexicon
+    from sigmastar.tagging.estimators.hmm_tagger import HMMTagger as HMMTagger
     from sigmastar.tagging.fst.rules import RuleSet as RuleSet
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
-    from sigmastar.tagging.fst_tagger import FSTTagger as FSTTagger
-    from sigmastar.tagging.hmm_tagger import HMMTagger as HMMTagger
+    from sigmastar.tagging.learn.brill import held_out_tags as held_out_tags
+    from sigmastar.tagging.learn.brill import learn_rules as learn_rules
+    from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
     from sigmastar.transducers.estimators.conditional import EMTransducer as EMTransducer
     from sigmastar.transducers.estimators.conditional import (
         JointHMMTransducer as JointHMMTransducer,

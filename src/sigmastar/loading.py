@@ -28,10 +28,10 @@ def _automata() -> tuple[type[StoredModel], ...]:
 
 
 def _tagging() -> tuple[type[StoredModel], ...]:
-    from sigmastar.tagging.fst_tagger import FSTTagger
-    from sigmastar.tagging.hmm_tagger import HMMTagger
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+    from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 
-    return HMMTagger, FSTTagger
+    return HMMTaggerModel, FSTTagger
 
 
 def _transducers() -> tuple[type[StoredModel], ...]:
@@ -78,7 +78,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     for wing in _WINGS:
         if stored.kind in MODEL_KINDS:
             break
-        wing()
+        # An estimator that is its own model does not enter the registry by itself.
+        MODEL_KINDS.update((model.kind, model) for model in wing())
     if stored.kind not in MODEL_KINDS:
         raise FileFormatError(
             f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "

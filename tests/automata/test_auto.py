@@ -1,14 +1,18 @@
 """The search within a budget chooses well and can be repeated from its recipe."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import sigmastar as ss
 from automata.oracles import random_pfa
+from sigmastar.automata.auto import search
 from sigmastar.automata.auto.search import Candidate
 from sigmastar.automata.inference.expected_counts import Forest
-from sigmastar.automata.learn.baum_welch import held_out_score
+from sigmastar.automata.learn import gibbs
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
+from sigmastar.automata.learn.blocks.em_step import held_out_score
 from sigmastar.automata.learn.blocks.mixing import mixture_weights
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
@@ -33,6 +37,42 @@ def test_the_leaderboard_is_sorted_and_its_weights_are_shares(found):
     assert sum(row["weight"] for row in rows) == pytest.approx(1.0)
     names = " ".join(row["name"] for row in rows)
     assert all(word in names for word in ("spectral", "separable", "hmm", "pfa"))
+
+
+def test_a_learner_that_fails_is_listed_with_its_reason(monkeypatch):
+    def refuse(corpus):
+        raise ss.errors.InvalidParameter("n_states must be fewer than there are prefixes.")
+
+    learners = {"spectral": refuse, "separable": search.QUICK_LEARNERS["separable"]}
+    monkeypatch.setattr(search, "QUICK_LEARNERS", learners)
+    found = ss.AutoWFA(0.5, random_state=0).fit(TRAIN[:200])
+    failed = [row for row in found.info_["leaderboard"] if "failed" in row]
+    assert [row["name"] for row in failed] == ["spectral"]
+    assert failed[0]["failed"] == "n_states must be fewer than there are prefixes."
+    assert found.leaderboard_[-1] is failed[0]
+    assert any(row["name"] == "separable" for row in found.leaderboard_)
+
+
+def test_the_cost_of_a_sweep_is_measured_on_a_part(monkeypatch):
+    """A clock that runs by points swept and by looks at the parameters tells what to expect."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(gibbs, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(gibbs, "_TRIAL_POINTS", 500)
+    swept = []
+
+    def sweep(symbols, offsets, states, *rest):
+        swept.append(len(states))
+        clock.now += 0.001 * len(states)
+
+    def log_joint(*counts_and_priors):
+        clock.now += 0.5
+        return 0.0
+
+    monkeypatch.setattr(gibbs, "sweep", sweep)
+    monkeypatch.setattr(gibbs, "log_joint", log_joint)
+    seconds = gibbs.seconds_of_sweep(TRAIN, TRUTH, gibbs.GibbsSettings(), random_state=0)
+    assert max(swept) <= 500
+    assert seconds == pytest.approx(0.001 * (TRAIN.n_symbols + len(TRAIN)) + 0.5)
 
 
 def test_a_recipe_gives_the_same_model_again(found):

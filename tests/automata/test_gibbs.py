@@ -10,7 +10,7 @@ import pytest
 
 import sigmastar as ss
 from automata.oracles import random_pfa
-from sigmastar.automata.kernels.gibbs import count_states, draw_states, sweep
+from sigmastar.automata.kernels.gibbs import StateCounts, count_states, draw_states, sweep
 from sigmastar.automata.learn.gibbs import log_joint, potential_scale_reduction
 
 ALPHABET = ss.Alphabet("ab")
@@ -19,14 +19,7 @@ A, B = 0.7, 0.4
 
 
 def counts_of(states, n=2, k=2):
-    counts = (
-        np.zeros(n),
-        np.zeros((n, k, n)),
-        np.zeros((k, n, n)),
-        np.zeros((k, n)),
-        np.zeros(n),
-        np.zeros(n),
-    )
+    counts = StateCounts.zero(n, k)
     count_states(CORPUS.symbols, CORPUS.offsets, np.array(states, dtype=np.int32), counts)
     return counts
 

@@ -107,7 +107,7 @@ def test_exact_transducers_agree_and_rules_are_counted(figures):
 
 
 def test_tables_for_people_put_the_paper_beside(home, monkeypatch):
-    row = bench.Row("n1", 0.875, 0.75, 71, 100, 0.5, 3e6)
+    row = bench.MachineFigures("n1", 0.875, 0.75, 71, 100, 0.5, 3e6)
     monkeypatch.setattr(bench, "machines", lambda *_, **__: iter([row]))
     monkeypatch.setattr(bench, "languages", lambda *_: iter([("French", row), ("German", row)]))
     monkeypatch.setattr(bench, "accuracies", lambda *_: iter([("Brown", row)]))

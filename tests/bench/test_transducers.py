@@ -44,7 +44,7 @@ def test_a_spelling_letter_by_letter_is_learned_whole(home):
 
 
 def test_the_table_puts_other_tools_beside(home, monkeypatch):
-    result = bench.Result("combined", 66.25, 92.5, 5.0, 8.75, 1.5, 1234.5)
+    result = bench.TransliterationResult("combined", 66.25, 92.5, 5.0, 8.75, 1.5, 1234.5)
     monkeypatch.setattr(bench, "measure", lambda *_, **__: iter([result]))
     shown = run("transliteration", "--data", str(home))
     rows = [re.split(r"\s*│\s*", line)[1:-1] for line in shown.splitlines() if "│" in line]
@@ -100,7 +100,7 @@ def test_recovered_parameters_come_near_the_operators():
 
 def test_the_command_writes_curves_and_figures(tmp_path, monkeypatch):
     made = [
-        synthetic.Row(name, curve, x, error, 0.25)
+        synthetic.CurvePoint(name, curve, x, error, 0.25)
         for name in ("length", "dependence")
         for curve in ("one, quoted", "other")
         for x, error in ((1.0, 0.5), (2.0, 0.125))

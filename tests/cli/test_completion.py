@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-import sigmastar as ss
 from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
+from sigmastar.automata.inference.scoring import Scoring
 from sigmastar.bench import transducer_synthetic, transliteration, wall_following, wikipedia
 from sigmastar.bench.demo import PARTS
 from sigmastar.cli import choices
@@ -17,7 +17,8 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
 from sigmastar.sensors.features import centroids as continuous_features
 from sigmastar.sensors.inference.tag import DECODINGS
-from sigmastar.tagging import fst_tagger, text
+from sigmastar.tagging.taggers import fst_tagger
+from sigmastar.tagging.text import stream as text
 from sigmastar.transducers.estimators import transliterator
 
 
@@ -100,7 +101,7 @@ SAME = {
     "UNKNOWN": Unknown.__args__,
     "WALL_METHODS": [method.name for method in wall_following._methods()],
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
-    "SCORING": ss.inference.scoring.Scoring.__args__,
+    "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],
 }
 

@@ -40,6 +40,18 @@ def test_the_judge_hears_the_first_and_the_last_model():
     assert ascent.best == 0.75
 
 
+def test_a_step_that_gains_too_little_is_not_judged():
+    ascent = ascend(Ascent(0.0), half_way, max_iter=50, tol=0.3, judge=lambda m: m)
+    assert ascent.history == [0.0, 0.5, 0.75]
+    assert ascent.held_out == [0.0, 0.5, 0.75]
+    assert ascent.model == 0.875
+
+
+def test_there_is_a_best_model_even_if_no_step_is_taken():
+    ascent = Ascent(1.0, iteration=2, history=[1.0, 1.0])
+    assert ascend(ascent, half_way, max_iter=9, tol=0.1, judge=lambda m: m).best == 1.0
+
+
 def test_going_on_equals_never_having_stopped():
     whole = ascend(Ascent(0.0), half_way, max_iter=8, tol=0.0, judge=lambda m: m)
     parts = ascend(Ascent(0.0), half_way, max_iter=5, tol=0.0, judge=lambda m: m)

@@ -1,10 +1,19 @@
 """Open addressing against a dictionary."""
 
+from itertools import product
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigmastar.core.hashing import EMPTY, empty_keys, find_slot, pair_key, table_size
+from sigmastar.core.hashing import (
+    EMPTY,
+    empty_keys,
+    find_pair,
+    find_slot,
+    pair_key,
+    table_size,
+)
 
 
 @given(st.lists(st.integers(0, 2**62), max_size=200))
@@ -25,3 +34,18 @@ def test_pairs_have_keys_of_their_own():
     pairs = {(int(a), int(b)) for a, b in rng.integers(0, 2**31, (2000, 2))}
     assert len({pair_key(a, b) for a, b in pairs}) == len(pairs)
     assert min(pair_key(a, b) for a, b in pairs) >= 0
+
+
+def test_pairs_that_share_a_half_have_slots_of_their_own():
+    rng = np.random.default_rng(4)
+    pairs = list(product(range(12), (5, 2**62, *rng.integers(0, 2**62, 10).tolist())))
+    keys = empty_keys(len(pairs))
+    others = np.empty_like(keys)
+    for key, other in pairs:
+        slot = find_pair(keys, others, key, other)
+        assert keys[slot] == EMPTY
+        keys[slot], others[slot] = key, other
+    for key, other in pairs:
+        slot = find_pair(keys, others, key, other)
+        assert (keys[slot], others[slot]) == (key, other)
+    assert keys[find_pair(keys, others, 3, 6)] == EMPTY

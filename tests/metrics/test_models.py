@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from metrics.oracles import strings, weight, wrong_predictions
-from sigmastar import HMM, PFA, WFA, Alphabet
+from sigmastar import HMM, PFA, WFA, Alphabet, KneserNey
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.datasets import make_dpfa, make_hmm, make_pfa, make_problem
 from sigmastar.metrics import (
@@ -86,6 +86,14 @@ def test_estimators_stand_for_their_model_and_policy(two):
     assert word_error_rate(estimator, [[0, 7, 1]]) == word_error_rate(two[0], [[0, 1]])
     with pytest.raises(InvalidParameter, match=r"got SimpleNamespace. Call fit first"):
         word_error_rate(SimpleNamespace(), [[0]])
+
+
+def test_a_model_of_another_kind_is_not_told_to_be_fitted():
+    fitted = KneserNey(2).fit([[0, 1]] * 3)
+    with pytest.raises(InvalidParameter, match=r"KneserNey, which has learned a NgramModel. Use"):
+        word_error_rate(fitted, [[0]])
+    with pytest.raises(InvalidParameter, match=r"got NgramModel. Use the functions of its own"):
+        l1_distance(fitted.model_, fitted.model_, 2)
 
 
 def test_hmm_scores_as_its_automaton():

@@ -167,7 +167,7 @@ def test_a_machine_of_many_states_needs_no_matrix_of_pairs() -> None:
 
 def test_what_no_check_foresaw_is_still_a_malformed_file(tmp_path: Path) -> None:
     tagger = ss.HMMTagger().fit([["a", "b"]] * 4, [["X", "Y"]] * 4)
-    stored = tagger.to_stored()
+    stored = tagger.model_.to_stored()
     arrays = {
         name: array[:0] if "depth" in name else array for name, array in stored.arrays.items()
     }

@@ -9,8 +9,8 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import sigmastar as ss
+from sigmastar.core.confusion import confusion
 from sigmastar.drawing.layout import hop_distances, place, spread
-from sigmastar.show.views.confusion import confusion
 from sigmastar.show.views.history import learning_curves, recorded_singular_values
 from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import expected_visits, state_graph

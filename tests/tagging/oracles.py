@@ -25,14 +25,14 @@ def random_model(seed, *, order=1, n_tags=4, sets=None, context=False):
         rows[-1] = 0
         table = fixed_point(rng.uniform(0, 2, (len(sets[-1]), n_tags + 1)))
     return TagModel(
-        tuple(f"T{t}" for t in range(n_tags)),
-        log_rows(n_tags + 1),
-        log_rows(n_tags + 1, n_tags + 1) if order == 2 else np.zeros((0, 0, 0)),
-        offsets,
-        candidates,
-        fixed_point(rng.normal(0, 1, len(candidates))),
-        rows,
-        table,
+        tags=tuple(f"T{t}" for t in range(n_tags)),
+        bigram=log_rows(n_tags + 1),
+        trigram=log_rows(n_tags + 1, n_tags + 1) if order == 2 else np.zeros((0, 0, 0)),
+        offsets=offsets,
+        candidates=candidates,
+        scores=fixed_point(rng.normal(0, 1, len(candidates))),
+        context_rows=rows,
+        context=table,
     )
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import from_openfst, to_openfst
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
-from sigmastar.tagging.hmm_tagger import decode_classes
 from tagging.oracles import (
     all_taggings,
     composed_s_type,

@@ -15,10 +15,11 @@ from sigmastar.core.errors import (
     ParseError,
 )
 from sigmastar.core.model_files import Stored, read_stored, write_stored
-from sigmastar.tagging import text, vocabulary
-from sigmastar.tagging.counts import Lexicon
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.lexicon import vocabulary
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.text import stream as text
 from tagging.oracles import random_model
 
 WORDS = ["the", "dog", "cat", "walked", "talked", "quickly", "slowly"]

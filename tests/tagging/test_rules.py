@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, ParseError
-from sigmastar.tagging.brill import learn_rules
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential, from_openfst
-from sigmastar.tagging.fst.rules import Rule, RuleSet
-from sigmastar.tagging.phrases import bracketed, phrase_transducer
+from sigmastar.tagging.fst.phrases import bracketed, phrase_transducer
+from sigmastar.tagging.fst.rules import RuleSet, TagRule
+from sigmastar.tagging.learn.brill import learn_rules
 from tagging.oracles import random_model, random_sentences
 
 TAGS = ("DT", "JJ", "NN", "VB", "TO", "md*", ".")
@@ -78,7 +78,7 @@ RIGHT = st.sampled_from(["", "DT", "NN", "NN .", "</s>", "VB"])
 
 @given(CONTEXTS, RIGHT, st.lists(st.sampled_from(TAGS), min_size=1, max_size=9))
 def test_kernel_and_compiled_transducer_agree(left, right, tags):
-    rules = RuleSet([Rule("NN", "VB", left, right), Rule("VB", "DT", right="NN")], TAGS)
+    rules = RuleSet([TagRule("NN", "VB", left, right), TagRule("VB", "DT", right="NN")], TAGS)
     machine = rules.to_transducer()
     assert machine.transduce(tags) == rewrite(rules, tags)
 
@@ -243,7 +243,7 @@ def test_quoted_tags_are_taken_as_they_stand():
 )
 def test_patterns_that_are_no_patterns_are_refused(left, message):
     with pytest.raises(InvalidData, match=message):
-        RuleSet([Rule("NN", "VB", left)], TAGS).to_transducer()
+        RuleSet([TagRule("NN", "VB", left)], TAGS).to_transducer()
 
 
 def test_no_rules_cannot_be_compiled():

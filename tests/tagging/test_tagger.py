@@ -10,17 +10,19 @@ from sklearn.base import clone
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
-from sigmastar.tagging.counts import Lexicon, count_tags
-from sigmastar.tagging.hmm_tagger import HMMTagger, model_arrays
-from sigmastar.tagging.kernels.posterior import expected_counts, tag_posteriors
-from sigmastar.tagging.model import SCORE_UNIT
-from sigmastar.tagging.smoothing import deleted_weights, smooth_tags
-from sigmastar.tagging.word_machines import (
+from sigmastar.tagging.decode import class_posteriors
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.fst.word_machines import (
     guesser_input,
     guesser_transducer,
     lexicon_transducer,
 )
-from sigmastar.tagging.words import WordTable, join_words
+from sigmastar.tagging.kernels.posterior import expected_counts
+from sigmastar.tagging.kernels.records import Moves
+from sigmastar.tagging.learn.smoothing import deleted_weights, smooth_tags
+from sigmastar.tagging.lexicon.counts import Lexicon, count_tags
+from sigmastar.tagging.lexicon.words import WordTable, word_spans
+from sigmastar.tagging.model import SCORE_UNIT
 from tagging.oracles import all_taggings, path_score, random_model
 
 WORDS = ["the", "a", "dog", "cat", "walks", "walked", "talked", "quickly", "slowly", "Anna"]
@@ -62,10 +64,7 @@ def test_posteriors_equal_enumeration():
     model = random_model(20, order=2, context=True)
     codes = np.array([4, 6, 7, 0, 5], np.int32)
     counts = np.diff(model.offsets)[codes]
-    places = np.cumsum(counts) - counts
-    found = np.empty(counts.sum())
-    starts = np.array([0, 5])
-    tag_posteriors(codes, starts, model_arrays(model), model.bigram, model.trigram, places, found)
+    places, found = class_posteriors(model, codes, np.array([0, 5]))
     taggings = all_taggings(model, codes)
     weights = np.array([np.exp(path_score(model, codes, t) / SCORE_UNIT) for t in taggings])
     weights /= weights.sum()
@@ -76,6 +75,14 @@ def test_posteriors_equal_enumeration():
             assert found[places[i] + q] == pytest.approx(share, abs=1e-12)
 
 
+def as_floats(model):
+    """Give classes and transitions as EM has them: scores not rounded to integers."""
+    classes = model.classes
+    scores, context = classes.scores.astype(float), classes.context.astype(float)
+    moves = Moves(model.bigram.astype(float), model.trigram.astype(float))
+    return classes._replace(scores=scores, context=context), moves
+
+
 @pytest.mark.parametrize("order", [1, 2])
 def test_expected_counts_equal_enumeration(order):
     model = random_model(21, order=order)
@@ -83,10 +90,7 @@ def test_expected_counts_equal_enumeration(order):
     n = model.n_tags
     moves = np.zeros((n + 1 if order == 2 else 1, n + 1, n + 1))
     members = np.zeros(len(model.candidates))
-    offsets, candidates, scores, rows, context = model_arrays(model)
-    classes = (offsets, candidates, scores.astype(float), rows, context.astype(float))
-    chances = model.bigram.astype(float), model.trigram.astype(float)
-    total = expected_counts(codes, np.array([0, 4]), classes, *chances, moves, members)
+    total = expected_counts(codes, np.array([0, 4]), *as_floats(model), moves, members)
     taggings = all_taggings(model, codes)
     weights = np.array([np.exp(path_score(model, codes, t) / SCORE_UNIT) for t in taggings])
     assert total == pytest.approx(np.log(weights.sum()), abs=1e-9)
@@ -209,8 +213,7 @@ def test_a_string_is_not_a_sentence(tagger):
 @given(st.lists(st.text(min_size=1, max_size=8), unique=True, min_size=1, max_size=30))
 def test_word_table_finds_exactly_its_words(words):
     table = WordTable(words[::2])
-    other = WordTable(words)
-    found = table.find(other.blob, other.offsets[:-1], other.offsets[1:])
+    found = table.find(word_spans(words))
     assert found.tolist() == [i // 2 if i % 2 == 0 else -1 for i in range(len(words))]
 
 
@@ -258,10 +261,10 @@ def test_class_sequences_of_strings_and_bytes_agree(tagger):
     sentences = [["The", "dog", "x-ray", "4,000"], ["ANNA", "über", "."]]
     codes, starts = tagger.to_classes(sentences)
     data = "\n".join(" ".join(s) for s in sentences).encode()
-    from sigmastar.tagging.text import cut
+    from sigmastar.tagging.text.stream import cut
 
     array = np.frombuffer(data, np.uint8)
-    assert np.array_equal(tagger.vocabulary_.classes_of_bytes(array, *cut(array, False)), codes)
+    assert np.array_equal(tagger.vocabulary_.classes_of_bytes(*cut(array, False)), codes)
     assert starts.tolist() == [0, 4, 7]
 
 
@@ -281,9 +284,8 @@ def test_guesser_transducer_agrees_with_the_guesser(word):
     tagger = HMMTagger().fit(*corpus(30))
     names = [f"c{i}" for i in range(tagger.model_.n_classes)]
     machine = guesser_transducer(tagger.vocabulary_, names)
-    blob, offsets = join_words([word])
     for initial in (False, True):
-        code = tagger.vocabulary_.guess(blob, offsets[:-1], offsets[1:], initial)[0]
+        code = tagger.vocabulary_.guess(word_spans([word]), initial)[0]
         read = guesser_input(machine, word, initial=initial)
         assert machine.transduce(read[: 1 + tagger.max_suffix]) == [names[code]]
 
@@ -306,11 +308,8 @@ def test_a_baum_welch_step_takes_the_expected_frequencies():
     codes, starts = before.to_classes(sentences)
     moves = np.zeros((1, model.n_tags + 1, model.n_tags + 1))
     members = np.zeros(len(model.candidates))
-    offsets, candidates, scores, rows, context = model_arrays(model)
-    classes = (offsets, candidates, scores.astype(float), rows, context.astype(float))
-    chances = model.bigram.astype(float), model.trigram.astype(float)
-    expected_counts(codes, starts, classes, *chances, moves, members)
-    total = np.bincount(candidates, members, model.n_tags)[candidates]
+    expected_counts(codes, starts, *as_floats(model), moves, members)
+    total = np.bincount(model.candidates, members, model.n_tags)[model.candidates]
     seen = members > 1e-6
     expected = np.log(members[seen] / total[seen])
     assert np.allclose(after.model_.scores[seen] / SCORE_UNIT, expected, atol=1e-3)

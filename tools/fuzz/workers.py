@@ -206,7 +206,7 @@ class _Worker:
     def _taken_up(self) -> tuple[float, str]:
         """Return since when the process is at its case, and at which call; remember the case."""
         number, begun, call = _SLOT.unpack_from(self.slot)
-        # A kernel that writes where it should not may hit even this: the last known case counts then.
+        # A kernel that writes where it must not may hit even this: the last known case counts then.
         if number not in self.share or not begun <= time.monotonic():
             return time.monotonic(), "something that overwrote the number of its case"
         self.last = number

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA, reachable_states, useful_states
 from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel, InvalidParameter
@@ -222,7 +223,7 @@ def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
 
 def _automaton(model: WFA | HMM) -> WFA:
     check("model", model, Instance(WFA, HMM, words="a WFA, a PFA or an HMM"))
-    return model.to_pfa() if isinstance(model, HMM) else model
+    return as_wfa(model)
 
 
 def _restricted(model: WFA, keep: BoolArray) -> WFA:

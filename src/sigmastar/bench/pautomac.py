@@ -7,27 +7,24 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sigmastar.automata.estimators.registry import Method, find_method
+from sigmastar.automata.estimators.registry import LearningMethod, find_method
 from sigmastar.bench.published import PERPLEXITY, WER
-from sigmastar.bench.tables import write_csv
-from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
 
-__all__ = ["Result", "run", "summary", "warm_up", "write_results"]
+__all__ = ["PautomacResult", "run", "summary", "warm_up"]
 
 
 @dataclass(frozen=True)
-class Result:
+class PautomacResult:
     """One method on one problem; word error rates in per cent.
 
     Figures are None where the learner refused the problem (``note`` says why) or nothing was
@@ -53,7 +50,7 @@ def run(
     *,
     data_home: Path | None = None,
     options: Mapping[str, Any] | None = None,
-) -> list[Result]:
+) -> list[PautomacResult]:
     """Run every method on every problem; ``options`` go to every estimator."""
     builders = {name: find_method(name) for name in methods}
     for builder in builders.values():
@@ -67,7 +64,7 @@ def run(
             for name, builder in builders.items():
                 figures = _fit(builder, problem, options or {})
                 results.append(
-                    Result(
+                    PautomacResult(
                         problem=number,
                         method=name,
                         published_perplexity=PERPLEXITY.get(name, {}).get(number),
@@ -81,7 +78,7 @@ def run(
     return results
 
 
-def warm_up(builder: Method, options: Mapping[str, Any]) -> None:
+def warm_up(builder: LearningMethod, options: Mapping[str, Any]) -> None:
     """Compile what a method needs on a few strings of a small machine."""
     small = make_problem("hmm", n_states=2, n_symbols=3, n_train=60, n_test=5, random_state=0)
     try:
@@ -90,7 +87,7 @@ def warm_up(builder: Method, options: Mapping[str, Any]) -> None:
         pass  # sizes meant for the real problems can be too large for this one
 
 
-def _fit(builder: Method, problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
+def _fit(builder: LearningMethod, problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
     started = time.perf_counter()
     try:
         estimator = builder.build(**options).fit(problem.train)
@@ -106,7 +103,7 @@ def _fit(builder: Method, problem: Problem, options: Mapping[str, Any]) -> dict[
     }
 
 
-def summary(results: Sequence[Result], method: str) -> dict[str, Any]:
+def summary(results: Sequence[PautomacResult], method: str) -> dict[str, Any]:
     """Count on how many problems a method is near the truth and at or below what was published."""
     mine = [r for r in results if r.method == method and r.perplexity is not None]
     near = [r for r in mine if _value(r.perplexity) <= 1.01 * r.true_perplexity]
@@ -128,14 +125,3 @@ def summary(results: Sequence[Result], method: str) -> dict[str, Any]:
 
 def _value(number: float | None) -> float:
     return float("nan") if number is None else number
-
-
-def write_results(results: Sequence[Any], path: Path) -> None:
-    """Write results to a .csv or .json file."""
-    rows = [asdict(result) for result in results]
-    if path.suffix == ".json":
-        atomic_write(path, (json.dumps(rows, indent=2) + "\n").encode())
-    elif path.suffix == ".csv":
-        write_csv(path, rows)
-    else:
-        raise InvalidParameter(f"the output file must end in .csv or .json; got {path}.")

@@ -7,6 +7,7 @@ Balle, Hamilton and Pineau, *Methods of Moments for Learning Stochastic Language
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from scipy.special import logsumexp
 from sigmastar.automata import inference
 from sigmastar.core.errors import DataNotFound
 from sigmastar.core.progress import stage
-from sigmastar.datasets import Problem, load_pautomac
+from sigmastar.datasets import Problem, cache_directory, load_pautomac
 from sigmastar.metrics import perplexity_of_probabilities, word_error_rate
 
 __all__ = ["PUBLISHED", "Truth", "find_problems", "measure", "measure_all"]
@@ -96,8 +97,9 @@ def measure_all(numbers: Iterable[int], data_home: Path | None = None) -> list[T
     return results
 
 
-def find_problems(directory: Path) -> list[int]:
-    """Return the numbers of the problems whose machine lies in a directory, in order."""
+def find_problems(data_home: Path | None = None) -> list[int]:
+    """Return the numbers of the problems whose machine is on the disk already, in order."""
+    directory = data_home or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory())
     names = [path.name for place in (directory, directory / "pautomac") for path in _files(place)]
     found = [re.match(r"(\d+)\.pautomac_model\.txt", name) for name in names]
     numbers = sorted({int(match[1]) for match in found if match})

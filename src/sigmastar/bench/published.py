@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["PAPER_PROBLEMS", "PERPLEXITY", "TAGS_WER", "WER"]
+__all__ = ["PAPER_METHODS", "PAPER_PROBLEMS", "PERPLEXITY", "TAGS_WER", "WER"]
 
+# The methods of moments whose figures the papers print, as the registry names them.
+PAPER_METHODS = ("spectral", "spectral-string", "convex", "tensor", "separable")
 PAPER_PROBLEMS = (1, 14, 33, 45, 29, 39, 43, 46, 6, 7, 27, 42)
 
 

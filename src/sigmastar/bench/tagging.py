@@ -9,24 +9,30 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+import numba
 import numpy as np
 
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import load_brown, load_ud
-from sigmastar.tagging.brill import held_out_tags, learn_rules
-from sigmastar.tagging.counts import Lexicon
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.taggers.sentences import words_of
+from sigmastar.tagging.taggers.tagger import Tagger
 
-__all__ = ["PAPER", "PEERS", "Row", "accuracies", "brown_split", "languages", "machines"]
+__all__ = ["PAPER", "PEERS", "MachineFigures", "accuracies", "brown_split", "languages", "machines"]
 
 DataHome = str | os.PathLike[str] | None
+Given = ParamSpec("Given")
+Line = TypeVar("Line")
 
 # Kempe 1997, Table 1: accuracy in per cent, states, arcs, seconds to build.
 PAPER: dict[str, tuple[float, int | None, int | None, float | None]] = {
@@ -52,7 +58,7 @@ _TIMED_WORDS = 2_000_000  # tagged again and again, so that a clock tick does no
 
 
 @dataclass(frozen=True)
-class Row:
+class MachineFigures:
     """One line of a table: a machine and what was measured of it."""
 
     name: str
@@ -62,6 +68,21 @@ class Row:
     n_arcs: int | None = None
     build_seconds: float | None = None
     tokens_per_second: float | None = None
+
+
+def _on_one_core(measure: Callable[Given, Iterator[Line]]) -> Callable[Given, Iterator[Line]]:
+    """Let numba use one thread while rows are measured: speeds are those of one core."""
+
+    @wraps(measure)
+    def measured(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Line]:
+        before = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            yield from measure(*args, **kwargs)
+        finally:
+            numba.set_num_threads(before)
+
+    return measured
 
 
 def brown_split(
@@ -99,15 +120,11 @@ def _sample(corpus: PairCorpus, n_words: int) -> PairCorpus:
     return corpus.take(rows[:enough])
 
 
-def _words(corpus: PairCorpus) -> list[list[str]]:
-    return [[str(word) for word in sentence] for sentence in corpus.source]
-
-
-def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> Row:
-    codes, starts = tagger.to_classes(_words(test))
+def _measure(name: str, tagger: Tagger, test: PairCorpus, expected: Any = None) -> MachineFigures:
+    codes, starts = tagger.to_classes(words_of(test))
     tags = tagger.tag_classes(codes, starts)
     names = np.array([str(tag) for tag in test.target.alphabet])
-    all_tags = np.array(tagger.tags_ if isinstance(tagger, HMMTagger) else tagger.tags)
+    all_tags = np.array(tagger.tags_)
     right = all_tags[tags] == names[test.target.symbols]
     # By the processor's clock, so that other work on the machine disturbs the figure little.
     rounds = max(1, _TIMED_WORDS // max(1, len(codes)))
@@ -115,31 +132,32 @@ def _measure(name: str, tagger: Any, test: PairCorpus, expected: Any = None) -> 
     for _ in range(rounds):
         tagger.tag_classes(codes, starts)
     speed = rounds * len(codes) / max(time.process_time() - began, 1e-9)
-    info = {} if isinstance(tagger, HMMTagger) else tagger.info
-    return Row(
-        name,
-        float(right.mean()),
-        None if expected is None else float(np.mean(tags == expected)),
-        info.get("n_states"),
-        info.get("n_arcs"),
-        info.get("build_seconds"),
-        speed,
+    info = tagger.info if isinstance(tagger, FSTTagger) else {}
+    return MachineFigures(
+        name=name,
+        accuracy=float(right.mean()),
+        agreement=None if expected is None else float(np.mean(tags == expected)),
+        n_states=info.get("n_states"),
+        n_arcs=info.get("n_arcs"),
+        build_seconds=info.get("build_seconds"),
+        tokens_per_second=speed,
     )
 
 
-def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]:
+@_on_one_core
+def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[MachineFigures]:
     """Give the rows of Table 1 one by one; ``long`` adds all subsequences up to three classes."""
     train, test = brown_split(data_home, joined=False)
     lexicon = Lexicon.from_tagged(train)
     hmm = HMMTagger(1, classes="sets", threshold=0.1, max_classes=300)
     hmm.fit(_sample(train, _TRAINING_WORDS), lexicon=lexicon)
-    codes, starts = hmm.to_classes(_words(test))
+    codes, starts = hmm.to_classes(words_of(test))
     expected = hmm.tag_classes(codes, starts)
     yield _measure("HMM", hmm, test)
     for kind in ("n0", "n1"):
         yield _measure(kind, FSTTagger.from_hmm(hmm, kind), test, expected)
     for size, label in ((20_000, "20K"), (50_000, "50K"), (100_000, "100K"), (10**9, "1M")):
-        text = _words(train if size > train.source.n_symbols else _sample(train, size))
+        text = words_of(train if size > train.source.n_symbols else _sample(train, size))
         for count in (1, 2, 4, 8):
             name = f"s+n1 {label} F{count}"
             if name in PAPER:
@@ -148,10 +166,11 @@ def machines(data_home: DataHome = None, *, long: bool = False) -> Iterator[Row]
     for length in (2, 3) if long else (2,):
         tagger = FSTTagger.from_hmm(hmm, "s+n1", max_length=length)
         yield _measure(f"s+n1 ≤{length}", tagger, test, expected)
-    yield _measure("lazy", FSTTagger.from_hmm(hmm, "lazy", corpus=_words(test)), test, expected)
+    yield _measure("lazy", FSTTagger.from_hmm(hmm, "lazy", corpus=words_of(test)), test, expected)
 
 
-def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def languages(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the rows of Table 2: several languages, first-order taggers over ambiguity classes."""
     brown = brown_split(data_home, joined=False)
     sets = [("English (Brown)", *brown)]
@@ -166,13 +185,14 @@ def languages(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
         for kind in ("n0", "n1"):
             yield name, _measure(kind, FSTTagger.from_hmm(hmm, kind), test)
         for size, label in ((20_000, "20K"), (50_000, "50K"), (100_000, "100K")):
-            text = _words(_sample(train, min(size, train.source.n_symbols)))
+            text = words_of(_sample(train, min(size, train.source.n_symbols)))
             tagger = FSTTagger.from_hmm(hmm, "s+n1", corpus=text)
             yield name, _measure(f"s+n1 {label} F1", tagger, test)
         yield name, _measure("s+n1 ≤2", FSTTagger.from_hmm(hmm, "s+n1", max_length=2), test)
 
 
-def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
+@_on_one_core
+def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
     """Give the accuracy of the second-order tagger, its exact transducer, and that with rules."""
     brown = brown_split(data_home)
     sets = []
@@ -183,10 +203,10 @@ def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, Row]]:
     sets.append(("Brown", *brown))
     for name, train, test in sets:
         hmm = HMMTagger(2).fit(train)
-        codes, starts = hmm.to_classes(_words(test))
+        codes, starts = hmm.to_classes(words_of(test))
         expected = hmm.tag_classes(codes, starts)
         yield name, _measure("HMM, order 2", hmm, test)
-        lazy = FSTTagger.from_hmm(hmm, "lazy", corpus=_words(test))
+        lazy = FSTTagger.from_hmm(hmm, "lazy", corpus=words_of(test))
         yield name, _measure("lazy", lazy, test, expected)
         rules = learn_rules(train, held_out_tags(hmm, train))
         corrected = lazy.with_rules(rules)

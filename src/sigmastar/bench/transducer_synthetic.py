@@ -31,14 +31,22 @@ from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
-__all__ = ["EXPERIMENTS", "Problem", "Row", "random_problem", "run", "write_csv", "write_plots"]
+__all__ = [
+    "EXPERIMENTS",
+    "CurvePoint",
+    "TransducerProblem",
+    "random_problem",
+    "run",
+    "write_csv",
+    "write_plots",
+]
 
 EXPERIMENTS = ("difficulty", "length", "baselines", "schur", "dependence")
 SIZES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000)
 
 
 @dataclass(frozen=True)
-class Row:
+class CurvePoint:
     """One point of a curve: the median error of several runs."""
 
     experiment: str
@@ -48,7 +56,7 @@ class Row:
     spread: float
 
 
-class Problem:
+class TransducerProblem:
     """A transducer, a distribution over inputs of length three, and their exact joint table."""
 
     def __init__(self, model: ParametricTransducer, inputs: FloatArray) -> None:
@@ -113,7 +121,7 @@ def conditional(model: Transducer, x: IndexArray, y: IndexArray) -> FloatArray:
 
 def random_problem(
     rng: np.random.Generator, k: int = 3, size: int = 3, m: int = 2, inputs: str = "independent"
-) -> Problem:
+) -> TransducerProblem:
     """Draw a transducer and inputs.
 
     ``inputs``: "independent" symbols; a "markov" chain; or "history", where the third symbol
@@ -135,10 +143,10 @@ def random_problem(
     else:
         share, last = _spread(rng, k), rng.dirichlet(np.full(k, 0.3), (k, k))
         table = share[:, None, None] * share[None, :, None] * last
-    return Problem(model, table)
+    return TransducerProblem(model, table)
 
 
-def posed_problem(rng: np.random.Generator, inputs: str = "independent") -> Problem:
+def posed_problem(rng: np.random.Generator, inputs: str = "independent") -> TransducerProblem:
     """Draw problems (3 inputs, 3 outputs, 2 states) until one is not degenerate.
 
     Not degenerate: the second singular values of P and of every P^(a) are at least 0.03.
@@ -176,7 +184,7 @@ def run(
     runs: int = 10,
     sizes: Sequence[int] = SIZES,
     seed: int = 0,
-) -> list[Row]:
+) -> list[CurvePoint]:
     """Run experiments and return all points.
 
     Parameters
@@ -190,14 +198,14 @@ def run(
     seed : int
         Draws problems and samples.
     """
-    makers: dict[str, Callable[[np.random.Generator, int, Sequence[int]], Iterable[Row]]] = {
+    makers: dict[str, Callable[[np.random.Generator, int, Sequence[int]], Iterable[CurvePoint]]] = {
         "difficulty": _difficulty,
         "length": _length,
         "baselines": _baselines,
         "schur": _schur,
         "dependence": _dependence,
     }
-    rows: list[Row] = []
+    rows: list[CurvePoint] = []
     with stage("experiments", len(which)) as progress:
         for name in which:
             rng = np.random.default_rng([seed, EXPERIMENTS.index(name)])
@@ -209,15 +217,17 @@ def run(
 def _curve(
     name: str,
     curve: str,
-    problem: Problem,
+    problem: TransducerProblem,
     learn: Callable[[AlignedMoments], Transducer],
     sampling: tuple[np.random.Generator, int, Sequence[int]],
-) -> list[Row]:
+) -> list[CurvePoint]:
     rng, runs, sizes = sampling
     rows = []
     for n in sizes:
         errors = [problem.error(learn(problem.sample(n, rng))) for _ in range(runs)]
-        rows.append(Row(name, curve, float(n), float(np.median(errors)), float(np.std(errors))))
+        rows.append(
+            CurvePoint(name, curve, float(n), float(np.median(errors)), float(np.std(errors)))
+        )
     return rows
 
 
@@ -225,10 +235,10 @@ def _spectral(m: int, inputs: Any = "independent") -> Callable[[AlignedMoments],
     return lambda moments: learn_transducer(moments, n_states=m, inputs=inputs, smoothing=0.0).model
 
 
-def _difficulty(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Row]:
+def _difficulty(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[CurvePoint]:
     """Problems whose difficulties lie in four orders of magnitude, four of each."""
     levels = (5, 7, 9, 11)
-    chosen: dict[int, list[Problem]] = {order: [] for order in levels}
+    chosen: dict[int, list[TransducerProblem]] = {order: [] for order in levels}
     while min(map(len, chosen.values())) < 4:
         k, size, m = int(rng.integers(2, 6)), int(rng.integers(2, 6)), int(rng.integers(2, 4))
         if m > size:
@@ -246,12 +256,12 @@ def _difficulty(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> li
             errors = [point.error for point in points]
             mean = float(np.exp(np.mean(np.log(errors))))
             rows.append(
-                Row("difficulty", f"c = 1e{order}", points[0].x, mean, float(np.std(errors)))
+                CurvePoint("difficulty", f"c = 1e{order}", points[0].x, mean, float(np.std(errors)))
             )
     return rows
 
 
-def _length(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Row]:
+def _length(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[CurvePoint]:
     """Measure the error on longer test strings, of models learned from three sample sizes."""
     problem = posed_problem(rng)
     share = problem.inputs.sum(axis=(1, 2))
@@ -264,12 +274,14 @@ def _length(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[R
             truth = conditional(problem.operators, x, y)
             errors = [np.abs(conditional(m, x, y) - truth).sum(axis=1).mean() for m in models]
             rows.append(
-                Row("length", f"{n:,} pairs", t, float(np.median(errors)), float(np.std(errors)))
+                CurvePoint(
+                    "length", f"{n:,} pairs", t, float(np.median(errors)), float(np.std(errors))
+                )
             )
     return rows
 
 
-def _baselines(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Row]:
+def _baselines(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[CurvePoint]:
     """LearnFST against a joint HMM and k HMMs, on inputs that no small HMM describes."""
     problem = posed_problem(rng, "history")
     curves: dict[str, Callable[[AlignedMoments], Transducer]] = {
@@ -286,7 +298,7 @@ def _baselines(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> lis
     ]
 
 
-def _schur(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Row]:
+def _schur(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[CurvePoint]:
     """LearnFST against parameters recovered by joint Schur decomposition, on two problems."""
     rows = []
     for number in (1, 2):
@@ -303,7 +315,7 @@ def _schur(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Ro
     return rows
 
 
-def _dependence(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[Row]:
+def _dependence(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[CurvePoint]:
     """Compare the estimators on Markov inputs: as published, exact, and reweighted."""
     problem = posed_problem(rng, "markov")
     return [
@@ -313,7 +325,7 @@ def _dependence(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> li
     ]
 
 
-def write_csv(rows: Iterable[Row], path: Path) -> None:
+def write_csv(rows: Iterable[CurvePoint], path: Path) -> None:
     """Write all points, one a line."""
     points = [
         {
@@ -328,7 +340,7 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
     tables.write_csv(path, points)
 
 
-def write_plots(rows: Sequence[Row], directory: Path) -> list[Path]:
+def write_plots(rows: Sequence[CurvePoint], directory: Path) -> list[Path]:
     """Draw one figure for each experiment (extra ``plot``)."""
     figure_class = require_matplotlib()
     written = []

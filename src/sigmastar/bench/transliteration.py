@@ -22,7 +22,7 @@ from sigmastar.metrics import (
 )
 from sigmastar.transducers.estimators.transliterator import Transliterator
 
-__all__ = ["METHODS", "OTHERS", "Result", "measure"]
+__all__ = ["METHODS", "OTHERS", "TransliterationResult", "measure"]
 
 _SMALL = ((1, 0), (1, 1), (1, 2))
 METHODS: dict[str, dict[str, Any]] = {
@@ -43,7 +43,7 @@ OTHERS: dict[str, tuple[float | None, ...]] = {
 
 
 @dataclass(frozen=True)
-class Result:
+class TransliterationResult:
     """What one method reached: figures in per cent, seconds, words a second."""
 
     name: str
@@ -60,7 +60,7 @@ def measure(
     *,
     size: str = "news",
     data: Path | None = None,
-) -> Iterator[Result]:
+) -> Iterator[TransliterationResult]:
     """Train each method, with the development part to balance scorers, and test it once.
 
     Compiled code is warmed up on a few pairs first, so that times are those of the work itself.
@@ -77,7 +77,7 @@ def measure(
         trained = time.perf_counter()
         guesses = [list(guess) for guess in estimator.predict(splits.test.source)]
         done = time.perf_counter()
-        yield Result(
+        yield TransliterationResult(
             name,
             100 * word_accuracy(truth, guesses),
             100 * mean_f_score(truth, guesses),

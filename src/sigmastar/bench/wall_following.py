@@ -166,7 +166,7 @@ def _gibbs(split: Split, n_states: int, prior: float) -> GibbsSequenceTagger:
 
 
 @dataclass
-class Method:
+class Contender:
     """A row of Table 1: how to make the tagger, and what was measured."""
 
     name: str
@@ -236,7 +236,7 @@ def arc_minima(readings: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _methods() -> list[Method]:
+def _methods() -> list[Contender]:
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -327,20 +327,20 @@ def _methods() -> list[Method]:
         return lambda split: FramewiseTagger(features=features(split.seed)).fit(*split.train)
 
     return [
-        Method("FST", discrete),
-        Method("EM", em),
-        Method("EM from spectral", warm),
-        Method("EM, 400 centroids", em_more),
-        Method("Bayesian", bayes),
-        Method("CWFST", plain),
-        Method("CWFST, 400 centroids", more),
-        Method("logistic, frames alone", alone(lines)),
-        Method("CWFST, logistic partition", logistic),
-        Method("forest, frames alone", alone(trees)),
-        Method("boosting, frames alone", alone(boosted)),
-        Method("CWFST, boosted pairs of frames", supervised(boosted, 2)),
-        Method("forest on sonar arcs, frames alone", alone(arcs)),
-        Method("CWFST, forest on sonar arcs", supervised(arcs, 1)),
+        Contender("FST", discrete),
+        Contender("EM", em),
+        Contender("EM from spectral", warm),
+        Contender("EM, 400 centroids", em_more),
+        Contender("Bayesian", bayes),
+        Contender("CWFST", plain),
+        Contender("CWFST, 400 centroids", more),
+        Contender("logistic, frames alone", alone(lines)),
+        Contender("CWFST, logistic partition", logistic),
+        Contender("forest, frames alone", alone(trees)),
+        Contender("boosting, frames alone", alone(boosted)),
+        Contender("CWFST, boosted pairs of frames", supervised(boosted, 2)),
+        Contender("forest on sonar arcs, frames alone", alone(arcs)),
+        Contender("CWFST, forest on sonar arcs", supervised(arcs, 1)),
     ]
 
 

@@ -5,11 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sigmastar.bench import wall_following as bench
 from sigmastar.bench.figures import require_matplotlib
 from sigmastar.bench.tables import write_csv
 from sigmastar.core.atomic import atomic_open
 
-__all__ = ["plot_figure1", "plot_figure2", "write_csv"]
+__all__ = ["plot_figure1", "plot_figure2", "write_all", "write_csv"]
+
+
+def write_all(directory: Path, divisions: list[bench.Split], table1: list[dict[str, Any]]) -> None:
+    """Write a table 1 that is there already, and measure and write the other three."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_csv(directory / "table1.csv", table1)
+    write_csv(directory / "table2.csv", bench.table2(divisions))
+    first = bench.figure1(divisions)
+    write_csv(directory / "figure1.csv", first)
+    second = bench.figure2(divisions)
+    for panel, points in second.items():
+        write_csv(directory / f"figure2_{panel}.csv", points)
+    plot_figure1(directory / "figure1.png", first)
+    plot_figure2(directory / "figure2.png", second)
 
 
 def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:

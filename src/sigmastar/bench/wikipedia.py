@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,12 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, positions_after
 from sigmastar.ngrams.estimator import KneserNey
 
-__all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run_chunks"]
+__all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run", "run_chunks"]
 
 METHODS = ("spectral", "separable", "em", "em-separable", "kneser-ney")
 SETS = {"small": 500, "medium": 50_000}
+# Numbers of states unless told otherwise: the large set takes fewer of the slow ones.
+SIZES = {"small": (5, 10, 20, 40), "medium": (10, 20, 40)}
 LENGTH = 250
 SKIP = 50
 N_TEST = 5_000
@@ -113,6 +116,26 @@ def draw_chunks(
 def _windows(codes: SymbolArray, starts: IndexArray, alphabet: Alphabet) -> Corpus:
     symbols = codes[starts[:, None] + np.arange(LENGTH)].reshape(-1)
     return Corpus(symbols, np.arange(len(starts) + 1) * LENGTH, alphabet)
+
+
+def run(
+    text: Corpus,
+    sets: Sequence[str],
+    *,
+    n_test: int = N_TEST,
+    sizes: Sequence[int] | None = None,
+    seed: int = 0,
+    em_seeds: int = 1,
+    **settings: Any,
+) -> Iterator[ChunkResult]:
+    """Draw chunks for some of ``SETS`` and learn from each; ``settings`` go to `run_chunks`."""
+    for name in sets:
+        yield from run_chunks(
+            draw_chunks(text, SETS[name], n_test=n_test, seed=seed),
+            sizes=sizes or SIZES[name],
+            seeds=range(seed, seed + em_seeds),
+            **settings,
+        )
 
 
 def run_chunks(

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sigmastar.cli.bench_parts import figure, hand_out, methods_option
 from sigmastar.cli.choices import AUTOMATON_METHODS
-from sigmastar.cli.common import (
-    BenchDataOption,
-    BenchOutputOption,
-    SeedOption,
-    choice,
-    integers,
-)
-from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
+from sigmastar.cli.common import BenchDataOption, BenchOutputOption, SeedOption, integers
+from sigmastar.cli.output import JsonOption, emit_json, show_table
 
 __all__ = ["pautomac", "tags", "truth"]
 
@@ -40,9 +33,9 @@ def truth(
     sigmastar bench truth
     sigmastar bench truth --data ~/data --all --json
     """
-    from sigmastar.bench.pautomac_truth import PUBLISHED, measure_all
+    from sigmastar.bench.pautomac_truth import PUBLISHED, find_problems, measure_all
 
-    results = measure_all(_all_problems(data) if every else list(PUBLISHED), data)
+    results = measure_all(find_problems(data) if every else list(PUBLISHED), data)
     if json:
         emit_json([{**asdict(r), "published": r.published} for r in results])
         return
@@ -67,17 +60,10 @@ def truth(
 
 MethodOption = Annotated[
     list[str] | None,
-    choice(
-        "--method",
-        "-m",
-        names=AUTOMATON_METHODS,
-        help="Only these learners (default: the moments methods of the papers)",
-        many=True,
-        metavar="METHOD",
+    methods_option(
+        AUTOMATON_METHODS, "Only these learners (default: the moments methods of the papers)"
     ),
 ]
-# The methods whose figures the papers print.
-_PUBLISHED = ["spectral", "spectral-string", "convex", "tensor", "separable"]
 
 
 def pautomac(
@@ -109,58 +95,36 @@ def pautomac(
     sigmastar bench pautomac --data ~/data --all -m auto -o figures.csv
     """
     wanted = [] if problems == "paper" else integers("--problems", problems)
-    from sigmastar.bench.pautomac import run, summary, write_results
-    from sigmastar.bench.published import PAPER_PROBLEMS
+    from sigmastar.bench.pautomac import run, summary
+    from sigmastar.bench.pautomac_truth import find_problems
+    from sigmastar.bench.published import PAPER_METHODS, PAPER_PROBLEMS
 
-    names = method or _PUBLISHED
-    numbers = _all_problems(data) if every else wanted or list(PAPER_PROBLEMS)
+    names = method or PAPER_METHODS
+    numbers = find_problems(data) if every else wanted or list(PAPER_PROBLEMS)
     results = run(numbers, names, data_home=data, options={"random_state": seed})
-    if output is not None:
-        write_results(results, output)
-        wrote(output)
-    if json:
-        emit_json([asdict(result) for result in results])
+    if not hand_out(results, output, json):
         return
     found = {(r.problem, r.method): r for r in results}
-    columns = [column for name in names for column in (name, "paper")]
-    show_table(
-        "Perplexity on the test strings",
-        ["problem", *columns, "true"],
-        [
+    for title, measure, digits in (
+        ("Perplexity on the test strings", "perplexity", 2),
+        ("Word error rate, %", "word_error_rate", 1),
+    ):
+        show_table(
+            title,
+            ["problem", *(column for name in names for column in (name, "paper")), "true"],
             [
-                str(number),
-                *(
-                    _figure(value, 2)
-                    for name in names
-                    for value in (
-                        found[number, name].perplexity,
-                        found[number, name].published_perplexity,
-                    )
-                ),
-                _figure(found[number, names[0]].true_perplexity, 2),
-            ]
-            for number in numbers
-        ],
-    )
-    show_table(
-        "Word error rate, %",
-        ["problem", *columns, "true"],
-        [
-            [
-                str(number),
-                *(
-                    _figure(value, 1)
-                    for name in names
-                    for value in (
-                        found[number, name].word_error_rate,
-                        found[number, name].published_word_error_rate,
-                    )
-                ),
-                _figure(found[number, names[0]].true_word_error_rate, 1),
-            ]
-            for number in numbers
-        ],
-    )
+                [
+                    str(number),
+                    *(
+                        figure(getattr(found[number, name], whose + measure), digits)
+                        for name in names
+                        for whose in ("", "published_")
+                    ),
+                    figure(getattr(found[number, names[0]], f"true_{measure}"), digits),
+                ]
+                for number in numbers
+            ],
+        )
     show_table(
         "Seconds to learn (choice of size included) and states",
         ["problem", *(column for name in names for column in (name, "states"))],
@@ -171,8 +135,8 @@ def pautomac(
                     text
                     for name in names
                     for text in (
-                        _figure(found[number, name].seconds, 2),
-                        _figure(found[number, name].n_states, 0),
+                        figure(found[number, name].seconds, 2),
+                        figure(found[number, name].n_states, 0),
                     )
                 ),
             ]
@@ -203,15 +167,11 @@ def tags(
     [bold]Example[/]
     sigmastar bench tags --data ~/data -m spectral
     """
-    from sigmastar.bench.pautomac import write_results
+    from sigmastar.bench.published import PAPER_METHODS
     from sigmastar.bench.tags import run_tags
 
-    results = run_tags(method or _PUBLISHED, data_home=data, options={"random_state": seed})
-    if output is not None:
-        write_results(results, output)
-        wrote(output)
-    if json:
-        emit_json([asdict(result) for result in results])
+    results = run_tags(method or PAPER_METHODS, data_home=data, options={"random_state": seed})
+    if not hand_out(results, output, json):
         return
     show_table(
         "Tags of the Penn Treebank",
@@ -220,7 +180,7 @@ def tags(
             (
                 r.method,
                 f"{r.word_error_rate:.2f}",
-                _figure(r.published_word_error_rate, 2),
+                figure(r.published_word_error_rate, 2),
                 f"{r.perplexity_per_symbol:.4f}",
                 r.n_states,
                 f"{r.seconds:.1f}",
@@ -228,17 +188,3 @@ def tags(
             for r in results
         ],
     )
-
-
-def _all_problems(data: Path | None) -> list[int]:
-    from sigmastar.bench.pautomac_truth import find_problems
-    from sigmastar.datasets import cache_directory
-
-    return find_problems(data or Path(os.environ.get("SIGMASTAR_DATA") or cache_directory()))
-
-
-def _figure(value: float | None, digits: int) -> str:
-    """Write a number, large ones by their power of ten, nothing for none."""
-    if value is None:
-        return "–"
-    return f"{value:.1e}" if value >= 1e5 else f"{value:.{digits}f}"

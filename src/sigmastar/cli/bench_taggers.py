@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sigmastar.cli.bench_parts import collect, methods_option
 from sigmastar.cli.choices import TABLES, WALL_METHODS
-from sigmastar.cli.common import BenchDataOption, choice, collect
+from sigmastar.cli.common import BenchDataOption, choice
 from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
 
 __all__ = ["tagging", "wall_following"]
@@ -19,14 +20,7 @@ def wall_following(
     data: BenchDataOption = None,
     method: Annotated[
         list[str] | None,
-        choice(
-            "--method",
-            "-m",
-            names=WALL_METHODS,
-            help="Only these rows of table 1",
-            many=True,
-            metavar="METHOD",
-        ),
+        methods_option(WALL_METHODS, "Only these rows of table 1"),
     ] = None,
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, help="Random splits to average.", metavar="N")
@@ -53,21 +47,12 @@ def wall_following(
     sigmastar bench wall-following -m "forest, frames alone" -m EM --json
     """
     from sigmastar.bench import wall_following as bench
-    from sigmastar.bench.wall_following_files import plot_figure1, plot_figure2, write_csv
+    from sigmastar.bench.wall_following_files import write_all
 
     divisions = bench.splits(seeds, data)
     rows = bench.table1(divisions, method)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        write_csv(output / "table1.csv", rows)
-        write_csv(output / "table2.csv", bench.table2(divisions))
-        first = bench.figure1(divisions)
-        write_csv(output / "figure1.csv", first)
-        second = bench.figure2(divisions)
-        for panel, points in second.items():
-            write_csv(output / f"figure2_{panel}.csv", points)
-        plot_figure1(output / "figure1.png", first)
-        plot_figure2(output / "figure2.png", second)
+        write_all(output, divisions, rows)
         wrote(output)
     if json:
         emit_json({"seeds": seeds, "rows": rows, "published": bench.PUBLISHED})
@@ -119,11 +104,8 @@ def tagging(
     [bold]Example[/]
     sigmastar bench tagging --data ~/data --table 1
     """
-    import numba
-
     from sigmastar.bench import tagging as bench
 
-    numba.set_num_threads(1)
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
         rows = collect("Table 1", bench.machines(data, long=long), name=lambda row: row.name)

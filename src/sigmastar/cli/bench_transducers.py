@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sigmastar.cli.bench_parts import collect, hand_out, methods_option
 from sigmastar.cli.choices import PAIR_SIZES, SYNTHETIC, TRANSLITERATION_ROWS
-from sigmastar.cli.common import BenchDataOption, SeedOption, choice, collect
-from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
+from sigmastar.cli.common import BenchDataOption, SeedOption, choice
+from sigmastar.cli.output import JsonOption, show_table, wrote
 
 __all__ = ["transducer_synthetic", "transliteration"]
 
@@ -19,14 +19,7 @@ def transliteration(
     data: BenchDataOption = None,
     method: Annotated[
         list[str] | None,
-        choice(
-            "--method",
-            "-m",
-            names=TRANSLITERATION_ROWS,
-            help="Only these methods",
-            many=True,
-            metavar="METHOD",
-        ),
+        methods_option(TRANSLITERATION_ROWS),
     ] = None,
     size: Annotated[
         str,
@@ -49,8 +42,7 @@ def transliteration(
     names = method or TRANSLITERATION_ROWS
     rows_measured = measure(names, size=size, data=data)
     results = collect("English to Russian", rows_measured, len(names), lambda row: row.name)
-    if json:
-        emit_json([asdict(result) for result in results])
+    if not hand_out(results, None, json):
         return
     rows: list[list[object]] = []
     for r in results:
@@ -114,8 +106,7 @@ def transducer_synthetic(
     output.mkdir(parents=True, exist_ok=True)
     write_csv(rows, output / "curves.csv")
     written = write_plots(rows, output) if plots else []
-    if json:
-        emit_json([asdict(row) for row in rows])
+    if not hand_out(rows, None, json):
         return
     for name in names:
         part = [row for row in rows if row.experiment == name]

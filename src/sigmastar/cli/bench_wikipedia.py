@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sigmastar.cli.bench_parts import hand_out, methods_option
 from sigmastar.cli.choices import CHUNKS, WIKIPEDIA_METHODS
 from sigmastar.cli.common import (
     BenchDataOption,
@@ -16,30 +16,19 @@ from sigmastar.cli.common import (
     choice,
     integers,
 )
-from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
+from sigmastar.cli.output import JsonOption, show_table, wrote
 
 if TYPE_CHECKING:
     from sigmastar.bench.wikipedia import ChunkResult
 
 __all__ = ["wikipedia"]
 
-# What a run learns unless told otherwise: the large set takes fewer of the slow ones.
-_SIZES = {"small": "5,10,20,40", "medium": "10,20,40"}
-_BASES = {"small": "100,300", "medium": "100,300"}
-
 
 def wikipedia(
     data: BenchDataOption = None,
     method: Annotated[
         list[str] | None,
-        choice(
-            "--method",
-            "-m",
-            names=WIKIPEDIA_METHODS,
-            help="Only these methods",
-            many=True,
-            metavar="METHOD",
-        ),
+        methods_option(WIKIPEDIA_METHODS),
     ] = None,
     chunks: Annotated[
         str,
@@ -94,37 +83,34 @@ def wikipedia(
     sigmastar bench wikipedia -m spectral,kneser-ney -n 10,20
     sigmastar bench wikipedia --data ~/data -o small.csv --plot small.png
     """
-    from sigmastar.bench.pautomac import write_results
-    from sigmastar.bench.wikipedia import SETS, draw_chunks, run_chunks
+    from sigmastar.bench.tables import write_results
+    from sigmastar.bench.wikipedia import SETS, run
     from sigmastar.bench.wikipedia_plot import draw_figures, require_matplotlib
     from sigmastar.datasets import load_wikipedia_text
 
     names = list(SETS) if chunks == "both" else [chunks]
     if plot is not None:
         require_matplotlib()
-    text = load_wikipedia_text(chunk=None, data_home=data)
     results: list[ChunkResult] = []
-    for name in names:
-        drawn = draw_chunks(text, SETS[name], n_test=test_chunks, seed=seed)
-        for result in run_chunks(
-            drawn,
-            methods=method or WIKIPEDIA_METHODS,
-            sizes=integers("--states", states or _SIZES[name]),
-            bases=integers("--basis", basis or _BASES[name]),
-            em_bases=integers("--em-basis", em_basis),
-            orders=integers("--orders", orders),
-            seeds=range(seed, seed + em_seeds),
-        ):
-            results.append(result)
-            if output is not None:
-                write_results(results, output)
+    for result in run(
+        load_wikipedia_text(chunk=None, data_home=data),
+        names,
+        n_test=test_chunks,
+        methods=method or WIKIPEDIA_METHODS,
+        sizes=integers("--states", states) if states else None,
+        bases=integers("--basis", basis or "100,300"),
+        em_bases=integers("--em-basis", em_basis),
+        orders=integers("--orders", orders),
+        seed=seed,
+        em_seeds=em_seeds,
+    ):
+        results.append(result)
+        if output is not None:
+            write_results(results, output)
     if plot is not None:
         draw_figures(results, plot)
         wrote(plot)
-    if output is not None:
-        wrote(output)
-    if json:
-        emit_json([asdict(result) for result in results])
+    if not hand_out(results, output, json):
         return
     for name in names:
         show_table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,13 +31,13 @@ __all__ = [
     "announce_stdin",
     "best_option",
     "choice",
-    "collect",
     "given_size",
-    "html_output",
     "integers",
     "load_automaton",
     "load_kind",
+    "model_argument",
     "model_files",
+    "output_option",
     "read_for",
     "read_lines",
     "symbol_text",
@@ -49,7 +49,7 @@ Names = Mapping[str, str] | Sequence[str]
 _READERS = {
     "HMMTagger": "Use: sigmastar tagger.",
     "FSTTagger": "Use: sigmastar tagger.",
-    "TransliterationModel": "Use: sigmastar transducer.",
+    "Transliterator": "Use: sigmastar transducer.",
     "ContinuousTagger": "Use: sigmastar sensors.",
 }
 
@@ -152,14 +152,17 @@ def _may_hold_figures(context: typer.Context, value: Path | None) -> Any:
     return _may_write(context, value)
 
 
-ModelArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="Model file: .sigma, PAutomaC, Treba or AT&T text.",
-        metavar="MODEL",
-        autocompletion=model_files,
-    ),
-]
+def output_option(help: str) -> Any:
+    """Make the option that names a file to write."""
+    return typer.Option("--output", "-o", help=help, metavar="FILE", callback=_may_write)
+
+
+def model_argument(help: str) -> Any:
+    """Make the argument that names a model file, and completes it."""
+    return typer.Argument(help=help, metavar="MODEL", autocompletion=model_files)
+
+
+ModelArgument = Annotated[Path, model_argument("Model file: .sigma, PAutomaC, Treba or AT&T text.")]
 DataArgument = Annotated[
     str,
     typer.Argument(help="Sequences, one a line or as --format says; - is stdin.", metavar="DATA"),
@@ -180,33 +183,15 @@ ColumnOption = Annotated[
 ]
 OptionalModelOutputOption = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Model file to write (.sigma).",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("Model file to write (.sigma)."),
 ]
 ModelOutputOption = Annotated[
     Path,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Model file to write (.sigma).",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("Model file to write (.sigma)."),
 ]
 TextOutputOption = Annotated[
     str,
-    typer.Option(
-        "--output",
-        "-o",
-        help="File to write; - is stdout.",
-        metavar="FILE",
-        callback=_may_write,
-    ),
+    output_option("File to write; - is stdout."),
 ]
 BenchDataOption = Annotated[
     Path | None,
@@ -237,11 +222,6 @@ StatesOption = Annotated[
         "--states", "-n", help="Number of states, or 'auto': found by the learner.", metavar="N"
     ),
 ]
-
-
-def html_output(help: str) -> Any:
-    """Make the option that names a page to write."""
-    return typer.Option("--output", "-o", help=help, metavar="FILE", callback=_may_write)
 
 
 def best_option(help: str) -> Any:
@@ -301,27 +281,13 @@ def read_lines(path: str | Path) -> list[str]:
         return [line for _, line in source.lines()]
 
 
-def collect(
-    title: str, rows: Iterable[Any], total: int | None = None, name: Callable[[Any], str] = str
-) -> list[Any]:
-    """Run through rows that are measured one by one, and tell how far it is."""
-    from sigmastar.core.progress import stage
-
-    found = []
-    with stage(title, total) as progress:
-        for row in rows:
-            found.append(row)
-            progress.advance(note=name(row))
-    return found
-
-
 def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
     """Load a model of certain kinds; say what a file of another kind holds, and what makes one."""
     from sigmastar.core.errors import FileFormatError
     from sigmastar.loading import load
 
     model = load(path)
-    name = type(model).__name__
+    name = model.kind
     if name not in kinds:
         raise FileFormatError(f"{path}: holds a {name}, not {what}. Make one with: {maker}")
     return model
@@ -333,7 +299,7 @@ def load_automaton(path: str | Path) -> Any:
     from sigmastar.loading import read_model
 
     model = read_model(path)
-    name = type(model).__name__
+    name = model.kind
     if name not in ("WFA", "PFA", "HMM"):
         raise FileFormatError(
             f"{path}: holds a {name}, not an automaton over strings (WFA, PFA or HMM). "

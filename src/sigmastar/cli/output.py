@@ -30,6 +30,7 @@ __all__ = [
     "out",
     "progress",
     "show_properties",
+    "show_saved",
     "show_table",
     "visible",
     "writing",
@@ -148,6 +149,15 @@ def show_properties(title: str, properties: dict[str, Any]) -> None:
         if value is not None
     ]
     show_table(title, ["property", "value"], rows)
+
+
+def show_saved(title: str, properties: dict[str, Any], path: object, *, json: bool) -> None:
+    """Tell what a model that was made and saved is like, and where it is now."""
+    if json:
+        emit_json(properties | {"saved": str(path)})
+        return
+    show_properties(title, properties)
+    wrote(path)
 
 
 def _cell(value: Any) -> str:

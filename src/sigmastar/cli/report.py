@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sigmastar.cli.choices import CORPUS_FORMATS, TAGGED_FORMATS
-from sigmastar.cli.common import ColumnOption, ModelArgument, choice, html_output
+from sigmastar.cli.common import ColumnOption, ModelArgument, choice, output_option
 from sigmastar.cli.output import JsonOption, emit_json, wrote
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def report(
             metavar="FILE",
         ),
     ] = None,
-    output: Annotated[Path | None, html_output("Page to write; by default MODEL.html.")] = None,
+    output: Annotated[Path | None, output_option("Page to write; by default MODEL.html.")] = None,
     title: Annotated[
         str | None, typer.Option("--title", help="Heading of the page.", metavar="TEXT")
     ] = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,15 +18,14 @@ from sigmastar.cli.common import (
     choice,
     integers,
     load_kind,
-    model_files,
+    model_argument,
 )
 from sigmastar.cli.output import (
     JsonOption,
     emit_json,
     emit_lines,
-    show_properties,
+    show_saved,
     show_table,
-    wrote,
 )
 
 if TYPE_CHECKING:
@@ -55,10 +55,7 @@ FramesArgument = Annotated[
         metavar="FRAMES",
     ),
 ]
-TaggerArgument = Annotated[
-    Path,
-    typer.Argument(help="A tagger written by train.", metavar="MODEL", autocompletion=model_files),
-]
+TaggerArgument = Annotated[Path, model_argument("A tagger written by train.")]
 LabelOption = Annotated[
     str | None,
     typer.Option(
@@ -156,11 +153,7 @@ def train(
         "held_out_accuracy": held_out,
         "negative_scores": tagger.info_["negative_scores"],
     }
-    if json:
-        emit_json(report | {"saved": str(output)})
-        return
-    show_properties("Learned a tagger of measurements", report)
-    wrote(output)
+    show_saved("Learned a tagger of measurements", report, output, json=json)
 
 
 @app.command()
@@ -214,6 +207,7 @@ def evaluate(
     [bold]Example[/]
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
+    from sigmastar.core.confusion import confusion
     from sigmastar.core.errors import InvalidData
     from sigmastar.core.progress import stage
     from sigmastar.sensors.inference.tag import tag_frames
@@ -224,22 +218,14 @@ def evaluate(
         raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
     with stage(f"Tagging {len(table.frames):,} frames"):
         tagged = tag_frames(tagger, table.frames, lengths=table.lengths, decoding=decoding)
-    found = [name for piece in tagged.labels for name in piece]
-    right = [a == b for a, b in zip(found, table.labels, strict=True)]
-    names = sorted(set(table.labels), key=str)
-    each = {
-        str(name): [
-            sum(r for r, t in zip(right, table.labels, strict=True) if t == name),
-            sum(t == name for t in table.labels),
-        ]
-        for name in names
-    }
-    accuracy = sum(right) / len(right)
+    found = confusion(table.labels, chain.from_iterable(tagged.labels))
+    counted = zip(found.labels, found.counts.diagonal(), found.counts.sum(axis=1), strict=True)
+    each = {name: [int(right), int(total)] for name, right, total in sorted(counted) if total}
     if json:
-        emit_json({"accuracy": accuracy, "frames": len(right), "labels": each})
+        emit_json({"accuracy": found.accuracy, "frames": len(table.labels), "labels": each})
         return
-    rows = [(n, total, f"{100 * ok / total:.2f}") for n, (ok, total) in each.items()]
-    rows.append(("all", len(right), f"{100 * accuracy:.2f}"))
+    rows = [(name, total, f"{100 * right / total:.2f}") for name, (right, total) in each.items()]
+    rows.append(("all", len(table.labels), f"{100 * found.accuracy:.2f}"))
     show_table(f"{model} on {frames}", ["label", "frames", "right %"], rows)
 
 

@@ -143,7 +143,7 @@ def evaluate(
     sigmastar tagger evaluate hmm.sigma test.conllu --column xpos
     """
     from sigmastar.core.progress import stage
-    from sigmastar.tagging.evaluation import evaluate_tagger
+    from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 
     tagger = load_tagger(model)
     corpus = read_gold(data, format, column)

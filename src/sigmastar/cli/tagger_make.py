@@ -15,7 +15,7 @@ from sigmastar.cli.common import (
     choice,
     read_lines,
 )
-from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_properties, wrote
+from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
     TaggedFormatOption,
@@ -87,8 +87,8 @@ def train(
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.core.progress import stage
-    from sigmastar.tagging.counts import Lexicon
-    from sigmastar.tagging.hmm_tagger import HMMTagger
+    from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+    from sigmastar.tagging.lexicon.counts import Lexicon
 
     corpus = read_gold(data, format, column)
     tagger = HMMTagger(
@@ -107,19 +107,15 @@ def train(
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began
     tagger.save(output)
-    if json:
-        emit_json(tagger.info_ | {"seconds": seconds, "saved": str(output)})
-        return
     model = tagger.model_
     summary = {
         "sentences": len(corpus),
         "tags": model.n_tags,
         "classes": model.n_classes,
         "ambiguous_classes": int(model.is_ambiguous.sum()),
-        "seconds": seconds,
     }
-    show_properties("Trained a tagger", summary)
-    wrote(output)
+    facts = {**(tagger.info_ if json else summary), "seconds": seconds}
+    show_saved("Trained a tagger", facts, output, json=json)
 
 
 def compile_(
@@ -176,7 +172,7 @@ def compile_(
     """
     from sigmastar.core.progress import stage
     from sigmastar.tagging.fst.rules import RuleSet
-    from sigmastar.tagging.fst_tagger import FSTTagger
+    from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
     hmm = load_trained(model)
     text = read_sentences(corpus) if corpus else None
@@ -195,11 +191,7 @@ def compile_(
         if phrases or pattern:
             tagger = tagger.with_phrases(pattern)
     tagger.save(output)
-    if json:
-        emit_json(tagger.info | {"saved": str(output)})
-        return
-    show_properties("Compiled a tagger", tagger.info)
-    wrote(output)
+    show_saved("Compiled a tagger", tagger.info, output, json=json)
 
 
 def rules(
@@ -240,7 +232,7 @@ def rules(
     [bold]Example[/]
     sigmastar tagger rules hmm.sigma train.conllu -o rules.txt --folds 2
     """
-    from sigmastar.tagging.brill import held_out_tags, learn_rules
+    from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
     hmm = load_trained(model)
     corpus = read_gold(data, format, column)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sigmastar.cli.choices import TAGGED_FORMATS
-from sigmastar.cli.common import announce_stdin, choice, load_kind, model_files, read_lines
+from sigmastar.cli.common import announce_stdin, choice, load_kind, model_argument, read_lines
 
 __all__ = [
     "TaggedArgument",
@@ -28,16 +28,8 @@ TaggedArgument = Annotated[
         metavar="DATA",
     ),
 ]
-TaggerArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="A tagger written by train or compile.", metavar="MODEL", autocompletion=model_files
-    ),
-]
-TrainedArgument = Annotated[
-    Path,
-    typer.Argument(help="A tagger written by train.", metavar="MODEL", autocompletion=model_files),
-]
+TaggerArgument = Annotated[Path, model_argument("A tagger written by train or compile.")]
+TrainedArgument = Annotated[Path, model_argument("A tagger written by train.")]
 TaggedFormatOption = Annotated[
     str | None,
     choice(
@@ -66,7 +58,7 @@ def load_tagger(path: Path) -> Any:
 def load_trained(path: Path) -> Any:
     """Load a tagger that is not compiled."""
     tagger = load_tagger(path)
-    if type(tagger).__name__ == "FSTTagger":
+    if tagger.kind == "FSTTagger":
         from sigmastar.core.errors import InvalidParameter
 
         raise InvalidParameter(

@@ -19,7 +19,7 @@ from sigmastar.cli.common import (
     choice,
     given_size,
     load_kind,
-    model_files,
+    model_argument,
     read_lines,
 )
 from sigmastar.cli.output import (
@@ -27,9 +27,8 @@ from sigmastar.cli.output import (
     emit_json,
     emit_lines,
     note,
-    show_properties,
+    show_saved,
     show_table,
-    wrote,
 )
 
 __all__ = ["app"]
@@ -52,10 +51,7 @@ PairsArgument = Annotated[
     str,
     typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
-ModelArgument = Annotated[
-    Path,
-    typer.Argument(help="A model written by train.", metavar="MODEL", autocompletion=model_files),
-]
+ModelArgument = Annotated[Path, model_argument("A model written by train.")]
 SourceOption = Annotated[
     str, choice("--source", names=PAIR_SIDES, help="What an input is made of", metavar="UNIT")
 ]
@@ -149,12 +145,10 @@ def train(
     estimator.save(output)
     summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
     summary |= {"weights": info.get("weights")}
-    if json:
-        emit_json(summary | {"saved": str(output)})
-        return
-    show_properties("Learned from pairs", summary)
-    wrote(output)
-    _warn(left_out, {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"})
+    show_saved("Learned from pairs", summary, output, json=json)
+    if not json:
+        words = {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"}
+        _warn(left_out, words)
 
 
 @app.command()
@@ -275,9 +269,7 @@ def _sizes(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _load(path: Path) -> Any:
-    return load_kind(
-        path, ("TransliterationModel",), "a model of pairs", "sigmastar transducer train"
-    )
+    return load_kind(path, ("Transliterator",), "a model of pairs", "sigmastar transducer train")
 
 
 def _text(output: Any) -> str:

@@ -34,7 +34,7 @@ class Ascent(Generic[M]):
     history : list of float
         The objective before each step.
     held_out : list of float
-        What the judge said of the model before each step, and of the last one.
+        What the judge said of the models it heard.
     best, best_score, best_iteration
         The model the judge liked best, its score, and after how many steps it was reached.
     """
@@ -47,9 +47,11 @@ class Ascent(Generic[M]):
     best_score: float = -np.inf
     best_iteration: int = 0
 
-    def gains_less_than(self, tol: float) -> bool:
-        """Tell whether the last step raised the objective by less than ``tol``."""
-        return len(self.history) > 1 and self.history[-1] - self.history[-2] < tol
+    def gains_less_than(self, tol: float, *, settling: int = 0) -> bool:
+        """Tell whether the last step, after ``settling`` ones, gained less than ``tol``."""
+        if len(self.history) < 2 or self.iteration <= settling + 1:
+            return False
+        return self.history[-1] - self.history[-2] < tol
 
     def judged(self, score: float) -> None:
         """Write down a score of the model; remember the model if it is the best so far."""
@@ -92,7 +94,8 @@ def ascend(
     settling : int
         First steps whose gains say nothing, as under annealing.
     judge : callable, optional
-        Scores a model on held-out data; it hears every model, the first and the last included.
+        Scores a model on held-out data. It hears the model before each step, and the last one if
+        steps ran out; a step that gained too little, or came too late, is not worth hearing.
     patience : int, optional
         Stop when the best score is more than this many steps old.
     running : callable, optional
@@ -103,12 +106,14 @@ def ascend(
         Progress to advance, with the objective in ``unit`` as its note.
     """
     while True:
-        if judge is not None and len(ascent.held_out) <= ascent.iteration:
-            ascent.judged(judge(ascent.model))
-        impatient = judge is not None and patience is not None and ascent.late > patience
-        converged = ascent.iteration > settling + 1 and ascent.gains_less_than(tol)
+        impatient = bool(ascent.held_out) and patience is not None and ascent.late > patience
         stopped = running is not None and not running()
-        if ascent.iteration >= max_iter or impatient or converged or stopped:
+        settled = impatient or stopped or ascent.gains_less_than(tol, settling=settling)
+        out_of_steps = ascent.iteration >= max_iter
+        worth = out_of_steps or not settled or not ascent.held_out
+        if judge is not None and worth and len(ascent.held_out) <= ascent.iteration:
+            ascent.judged(judge(ascent.model))
+        if out_of_steps or settled:
             return ascent
         value, ascent.model = step(ascent.model)
         ascent.history.append(value)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import IndexArray
+from sigmastar.core.types import IndexArray, Int
 
-__all__ = ["EMPTY", "empty_keys", "find_slot", "mixed", "pair_key", "table_size"]
+__all__ = ["EMPTY", "empty_keys", "find_pair", "find_slot", "mixed", "pair_key", "table_size"]
 
 EMPTY = -1
 
@@ -28,23 +28,36 @@ def empty_keys(n_keys: int) -> IndexArray:
 
 
 @kernel
-def mixed(key: int) -> np.int64:
+def mixed(key: Int) -> np.int64:
     """Spread a key over 63 bits, so that neighbours end up far apart (Fibonacci hashing)."""
     h = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((h ^ (h >> np.uint64(32))) >> np.uint64(1))
 
 
 @kernel
-def pair_key(high: int, low: int) -> np.int64:
+def pair_key(high: Int, low: Int) -> np.int64:
     """Join two numbers from 0 up to 2**31 into one key."""
     return (np.int64(high) << np.int64(32)) | np.int64(low)
 
 
 @kernel
-def find_slot(keys: IndexArray, key: int) -> np.int64:
+def find_slot(keys: IndexArray, key: Int) -> np.int64:
     """Return the slot that holds a key, or else the free slot where it belongs."""
     mask = len(keys) - 1
     slot = mixed(key) & mask
     while keys[slot] != EMPTY and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def find_pair(keys: IndexArray, others: IndexArray, key: Int, other: Int) -> np.int64:
+    """Return the slot that holds two numbers of 63 bits, or else the free slot for them.
+
+    The first one is the key; the second stands beside it in ``others``.
+    """
+    mask = len(keys) - 1
+    slot = mixed(key) & mask
+    while keys[slot] != EMPTY and (keys[slot] != key or others[slot] != other):
         slot = (slot + 1) & mask
     return slot

@@ -1,4 +1,4 @@
-"""Parts of data that are kept back: drawn at random, never empty on either side."""
+"""Parts of data that are kept back, drawn at random."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sigmastar.core.types import BoolArray, IndexArray
 
-__all__ = ["draw_part", "fold_numbers"]
+__all__ = ["draw_part", "draw_share", "fold_numbers"]
 
 
 def draw_part(n: int, fraction: float, rng: np.random.Generator, *, least: int = 0) -> BoolArray:
@@ -27,6 +27,15 @@ def draw_part(n: int, fraction: float, rng: np.random.Generator, *, least: int =
     chosen = np.zeros(n, dtype=np.bool_)
     chosen[rng.permutation(n)[:size]] = True
     return chosen
+
+
+def draw_share(n: int, fraction: float, rng: np.random.Generator) -> BoolArray:
+    """Mark the things that come first in a random order, the share rounded up.
+
+    Another draw than that of :func:`draw_part`, where the order says which things come first; here
+    it says which place each thing has.
+    """
+    return np.asarray(rng.permutation(n) < fraction * n)
 
 
 def fold_numbers(n: int, n_folds: int, rng: np.random.Generator) -> IndexArray:

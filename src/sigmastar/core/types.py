@@ -13,6 +13,7 @@ __all__ = [
     "BoolArray",
     "FloatArray",
     "IndexArray",
+    "Int",
     "Learned",
     "Symbol",
     "SymbolArray",
@@ -25,6 +26,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IndexArray: TypeAlias = NDArray[np.int64]
 SymbolArray: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Int: TypeAlias = int | np.integer[Any]  # of Python, or out of an array of a kernel
 
 ModelT = TypeVar("ModelT", covariant=True)
 

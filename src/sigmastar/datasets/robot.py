@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import Integer, Real, check
+from sigmastar.core.rules import Integer, Real, Rule, check_all
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets.problem import SensorSeries
@@ -36,6 +36,13 @@ _MOVES = {
 _REACH = 5.0  # metres that a sonar hears
 _BODY = 0.2  # metres that the robot keeps from any wall
 _WARM_UP = 30  # steps before the log begins
+_RULES: dict[str, Rule] = {
+    "n_sequences": Integer(1),
+    "length": Integer(1),
+    "n_sonars": Integer(4),
+    "noise": Real(0),
+    "dropout": Real(0, 1),
+}
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,7 @@ def make_robot_stream(
     >>> stream.inputs[0].shape
     (40, 12)
     """
-    check("n_sequences", n_sequences, Integer(1))
-    check("length", length, Integer(1))
-    check("n_sonars", n_sonars, Integer(4))
-    check("noise", noise, Real(0))
-    check("dropout", dropout, Real(0, 1))
+    check_all(locals(), _RULES)
     inputs, labels = [], []
     for rng in as_generator(random_state).spawn(n_sequences):
         readings, moves = _walk(_draw_room(rng), length + _WARM_UP, n_sonars, rng)

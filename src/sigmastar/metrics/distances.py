@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa, automaton_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.metrics.subject import automaton_of
 
 __all__ = ["Distance", "kl_divergence", "l1_distance"]
 
@@ -115,7 +114,7 @@ def kl_divergence(a: Any, b: Any, max_length: int, *, max_strings: int = 20_000_
 def _comparable(a: Any, b: Any, max_length: int, max_strings: int) -> tuple[WFA, WFA]:
     check("max_length", max_length, _RULES["max_length"])
     check("max_strings", max_strings, _RULES["max_strings"])
-    left, right = _as_wfa(automaton_of(a)), _as_wfa(automaton_of(b))
+    left, right = (as_wfa(automaton_of(model)) for model in (a, b))
     if left.alphabet.symbols != right.alphabet.symbols:
         symbols = dict.fromkeys((*left.alphabet.symbols, *right.alphabet.symbols))
         together = Alphabet(symbols)
@@ -130,10 +129,6 @@ def _comparable(a: Any, b: Any, max_length: int, max_strings: int) -> tuple[WFA,
                 "Lower max_length, or raise max_strings."
             )
     return left, right
-
-
-def _as_wfa(model: WFA | HMM) -> WFA:
-    return model.to_pfa() if isinstance(model, HMM) else model
 
 
 def _over(model: WFA, alphabet: Alphabet) -> WFA:

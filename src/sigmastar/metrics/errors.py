@@ -13,7 +13,7 @@ from typing import Any
 from sigmastar.automata import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.corpus import Sequences
-from sigmastar.metrics.subject import automaton_of, coded_for
+from sigmastar.metrics.subject import measured
 
 __all__ = ["word_error_rate"]
 
@@ -28,8 +28,7 @@ def word_error_rate(model_or_estimator: Any, test: Sequences) -> float:
     test : Corpus or iterable of sequences
         The strings to predict; repeated ones count as often as they are listed.
     """
-    model = automaton_of(model_or_estimator)
-    corpus = coded_for(model_or_estimator, model, test)
+    model, corpus = measured(model_or_estimator, test)
     if len(corpus) == 0:
         raise InvalidData("test must hold at least one sequence; it is empty.")
     errors, positions = inference.next_symbol_errors(model, corpus)

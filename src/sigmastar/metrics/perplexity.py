@@ -26,7 +26,7 @@ from sigmastar.automata import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Sequences
-from sigmastar.metrics.subject import automaton_of, coded_for
+from sigmastar.metrics.subject import measured
 
 __all__ = [
     "log_likelihood_per_symbol",
@@ -79,8 +79,7 @@ def pautomac_perplexity(
     scoring : str
         How a WFA that is no distribution is scored; see :func:`sigmastar.log_proba`.
     """
-    model = automaton_of(model_or_estimator)
-    corpus = coded_for(model_or_estimator, model, test)
+    model, corpus = measured(model_or_estimator, test)
     return perplexity_of_probabilities(
         inference.log_proba(model, corpus, scoring=scoring),  # type: ignore[arg-type]
         solution,
@@ -101,8 +100,7 @@ def log_likelihood_per_symbol(
     scoring : {"auto", "conditional", "raw"}
         As for :func:`sigmastar.log_proba`.
     """
-    model = automaton_of(model_or_estimator)
-    corpus = coded_for(model_or_estimator, model, test)
+    model, corpus = measured(model_or_estimator, test)
     if len(corpus) == 0:
         raise InvalidData("test must hold at least one sequence; it is empty.")
     log_probability = inference.log_proba(model, corpus, scoring=scoring)  # type: ignore[arg-type]

@@ -28,17 +28,15 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.kernels.windows import merge_runs, run_lengths, window_codes
+from sigmastar.ngrams.kernels.windows import CodeArray, merge_runs, run_lengths, window_codes
 
 __all__ = ["CodeArray", "NgramCounts", "Statistic", "count_ngrams", "greatest_depth"]
 
-CodeArray: TypeAlias = NDArray[np.uint64]
 Statistic: TypeAlias = Literal["string", "prefix", "substring", "suffix"]
 
 _CHUNK = 1 << 22  # symbols coded and sorted at a time: bounds the memory beside the tables
@@ -95,7 +93,15 @@ class NgramCounts:
                 f"(a window is one 64-bit code); got {depth}. Lower max_length."
             )
         codes, none = np.empty(0, np.uint64), np.empty(0, np.int64)
-        return cls(n_symbols, depth, 0, codes, none, codes, none)
+        return cls(
+            n_symbols=n_symbols,
+            depth=depth,
+            n_sequences=0,
+            windows=codes,
+            window_counts=none,
+            firsts=codes,
+            first_counts=none,
+        )
 
     @property
     def bits(self) -> int:

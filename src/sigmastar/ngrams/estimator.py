@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import (
-    AnyOf,
-    Choice,
-    Flag,
-    Instance,
-    Integer,
-    Nothing,
-    Rule,
-    check,
-    check_all,
-)
-from sigmastar.core.types import FloatArray, Symbol
-from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn, positions_after
+from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Rule, check
+from sigmastar.core.types import FloatArray, Learned, Symbol
+from sigmastar.corpus.corpus import Corpus, Sequences, positions_after
 from sigmastar.corpus.end import END
+from sigmastar.corpus.estimator import SequenceEstimator
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
 
 __all__ = ["KneserNey"]
 
 
-class KneserNey(ModelEstimator):
+@dataclass(eq=False, repr=False)
+class KneserNey(SequenceEstimator):
     """Predict the next symbol from the last few: the sober baseline for any sequence model.
 
     Interpolated modified Kneser–Ney smoothing. No size to tune but the order; 12 million
@@ -65,54 +56,17 @@ class KneserNey(ModelEstimator):
     'b'
     """
 
-    model_: NgramModel
-    info_: Mapping[str, Any]
+    order: int = 5
+    _: KW_ONLY
+    ends: bool = True
+    model_: NgramModel = field(init=False)
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "order": Integer(1),
-        "ends": Flag(),
-        "alphabet": AnyOf(Instance(Alphabet, words="an Alphabet"), Nothing()),
-        "unknown": Choice("error", "ignore", "unk"),
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"order": Integer(1), "ends": Flag()}
 
-    def __init__(
-        self,
-        order: int = 5,
-        *,
-        ends: bool = True,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.order = order
-        self.ends = ends
-        self.alphabet = alphabet
-        self.unknown = unknown
-
-    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : Corpus or iterable of sequences
-            Each sequence a list, tuple, array or string of hashable symbols.
-        y : None
-            Ignored; here for scikit-learn.
-        lengths : array of int, optional
-            If given, X is one flat run of symbols, cut into pieces of these lengths.
-        """
-        check_all(self.get_params(deep=False), self._rules)
-        corpus = corpus_to_learn(X, lengths, self.alphabet, self.unknown)
+    def _learn(self, corpus: Corpus) -> Learned[NgramModel]:
         if len(corpus.alphabet) == 0:
             raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
-        learned = learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))
-        self.model_ = learned.model
-        self.info_ = learned.info
-        self.alphabet_ = corpus.alphabet
-        return self
-
-    def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:
-        check_is_fitted(self, "model_")
-        return as_corpus(X, lengths=lengths, alphabet=self.alphabet_, unknown=self.unknown)
+        return learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))
 
     def next_likelihoods(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the likelihood of every symbol given what precedes it, all sequences in a row."""
@@ -132,10 +86,6 @@ class KneserNey(ModelEstimator):
         likelihoods, at_end = self.model_.likelihoods(corpus)
         totals = np.concatenate([[0.0], np.cumsum(np.log(likelihoods))])
         return np.asarray(np.diff(totals[corpus.offsets]) + np.log(at_end))
-
-    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
-        """Return the mean log-probability of a sequence (higher is better)."""
-        return float(np.mean(self.log_proba(X, lengths=lengths)))
 
     def next_distribution(self, X: Sequences) -> FloatArray:
         """Return the probabilities of what follows each sequence: symbols, then the end if any."""

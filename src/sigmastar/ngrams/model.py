@@ -21,7 +21,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.kernels.kneser_ney import continue_row, text_likelihoods
+from sigmastar.ngrams.kernels.kneser_ney import Contexts, continue_row, text_likelihoods
 
 __all__ = ["NgramModel"]
 
@@ -117,7 +117,6 @@ class NgramModel(StoredModel):
             padded.symbols,
             padded.offsets,
             self.bits,
-            self.order_starts,
             self._contexts,
             1.0 / self.width,
             all_of_them,
@@ -138,7 +137,6 @@ class NgramModel(StoredModel):
             continue_row(
                 padded.codes(index)[-self.order :],
                 self.bits,
-                self.order_starts,
                 self._contexts,
                 row,
             )
@@ -146,11 +144,12 @@ class NgramModel(StoredModel):
 
     def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:
         """Draw one sequence of codes, up to its end or to a length."""
+        contexts = self._contexts
         drawn = [self.width]  # the begin mark
         while length is None or len(drawn) <= length:
             row = np.full(self.width, 1.0 / self.width)
             context = np.array(drawn[-self.order :], dtype=np.int32)
-            continue_row(context, self.bits, self.order_starts, self._contexts, row)
+            continue_row(context, self.bits, contexts, row)
             code = min(int(np.searchsorted(np.cumsum(row), rng.random())), self.width - 1)
             if code == self.n_symbols:
                 break
@@ -158,8 +157,8 @@ class NgramModel(StoredModel):
         return np.array(drawn[1:], dtype=np.int32)
 
     @property
-    def _contexts(self) -> tuple[Any, ...]:
-        return self.codes, self.backoff, self.starts, self.symbols, self.shares
+    def _contexts(self) -> Contexts:
+        return Contexts(*(getattr(self, name) for name in Contexts._fields))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NgramModel):

@@ -11,17 +11,22 @@ of addition, so a transducer that adds them in another way agrees with Viterbi i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = ["SCORE_UNIT", "TagModel", "fixed_point"]
+__all__ = ["ARRAYS", "NO_TRIGRAM", "SCORE_UNIT", "TagModel", "fixed_point", "model_fields"]
 
 SCORE_UNIT = 1 << 20
+ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use
+NO_TRIGRAM = np.zeros((0, 0, 0), np.int32)
 _LOWEST = -(1 << 30)
 
 
@@ -63,10 +68,9 @@ class TagModel:
 
     def __post_init__(self) -> None:
         n = len(self.tags)
-        for name, dtype in (("bigram", np.int32), ("trigram", np.int32), ("offsets", np.int64)):
+        for name in ARRAYS:
+            dtype = np.int64 if name == "offsets" else np.int32
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
-        for name in ("candidates", "scores", "context_rows", "context"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.int32))
         if n == 0:
             raise InvalidModel("a tagger needs at least one tag; got none.")
         if self.bigram.shape != (n + 1, n + 1):
@@ -85,6 +89,16 @@ class TagModel:
         last = np.where(self.context_rows >= 0, self.context_rows + counts, 0)
         if self.context_rows.min() < -1 or last.max(initial=0) > len(self.context):
             raise InvalidModel("context_rows must point into context, or be -1.")
+
+    @property
+    def classes(self) -> Classes:
+        """The classes as the kernels take them."""
+        return Classes(*(getattr(self, name) for name in Classes._fields))
+
+    @property
+    def moves(self) -> Moves:
+        """The transitions as the kernels take them."""
+        return Moves(self.bigram, self.trigram)
 
     @property
     def n_tags(self) -> int:
@@ -110,14 +124,15 @@ class TagModel:
         """Return the same classes with transitions that look one tag back."""
         if self.order == 1:
             return self
-        nothing = np.zeros((0, 0, 0), np.int32)
-        return TagModel(
-            self.tags,
-            self.bigram,
-            nothing,
-            self.offsets,
-            self.candidates,
-            self.scores,
-            self.context_rows,
-            self.context,
-        )
+        return TagModel(tags=self.tags, **self.to_arrays() | {"trigram": NO_TRIGRAM})
+
+    def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Give the named arrays of the model."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+
+def model_fields(tags: Any, array: Callable[[str], np.ndarray[Any, Any]]) -> dict[str, Any]:
+    """Take the fields of a TagModel out of a file: its tags, and arrays given by name."""
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise InvalidData("the tags of the model file are malformed.")
+    return {"tags": tuple(tags)} | {name: array(name) for name in ARRAYS}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigmastar.automata.algebra import mixture
-from sigmastar.automata.auto.search import (
+from sigmastar.automata.auto.steps import (
     LAYOUT,
-    Starter,
+    QUICK_LEARNERS,
     gibbs_from,
     given_start,
     hold_out_part,
@@ -28,11 +28,7 @@ __all__ = ["replay_recipe"]
 
 
 def replay_recipe(
-    corpus: Corpus,
-    recipe: Mapping[str, Any],
-    starters: Mapping[str, Starter],
-    *,
-    n_jobs: int | None = None,
+    corpus: Corpus, recipe: Mapping[str, Any], *, n_jobs: int | None = None
 ) -> Learned[WFA | HMM]:
     """Take the recorded steps again; on the same sequences they give the same model.
 
@@ -42,23 +38,17 @@ def replay_recipe(
         The training sequences of the search.
     recipe : mapping
         ``info["recipe"]`` of the search.
-    starters : mapping of name to learner
-        The quick learners that the search had.
     n_jobs : int or None
         Threads.
     """
     began = time.monotonic()
     try:
-        seed, steps, components = (recipe[key] for key in ("seed", "refit", "components"))
-        train, _ = hold_out_part(corpus, seed)
-        forest = Forest(train, n_states=LAYOUT)
-        whole = Forest(corpus, n_states=LAYOUT)
+        components = recipe["components"]
+        replay = _Replay(corpus, recipe["seed"], recipe["refit"], n_jobs)
         models: list[WFA | HMM] = []
         with stage("replaying", len(components)) as bar:
             for part in components:
-                models.append(
-                    _component(part, corpus, train, forest, whole, seed, steps, starters, n_jobs)
-                )
+                models.append(replay.component(part))
                 bar.advance()
     except (KeyError, TypeError, IndexError) as error:
         raise InvalidParameter(
@@ -77,26 +67,29 @@ def replay_recipe(
     return Learned(mixture(models, [part["weight"] for part in components]), info)
 
 
-def _component(
-    part: Mapping[str, Any],
-    corpus: Corpus,
-    train: Corpus,
-    forest: Forest,
-    whole: Forest,
-    seed: int,
-    steps: int,
-    starters: Mapping[str, Starter],
-    n_jobs: int | None,
-) -> WFA | HMM:
-    if "starter" in part:
-        return starters[part["starter"]](train)
-    given = {
-        name: given_start(starters[name](train), train, seed)
-        for verb, name in part["steps"]
-        if verb == "given"
-    }
-    parameters = replay_track(part["family"], part["seed"], part["steps"], forest, given)
-    if "gibbs" in part:
-        return gibbs_from(parameters, train, part["gibbs"]["n_sweeps"], seed)
-    parameters = refit(part["family"], parameters, whole, steps, n_jobs)
-    return family_named(part["family"]).model(parameters, corpus.alphabet)
+class _Replay:
+    """The sequences of a search, laid out as it had them."""
+
+    def __init__(self, corpus: Corpus, seed: int, refit_steps: int, n_jobs: int | None) -> None:
+        self.train, _ = hold_out_part(corpus, seed)
+        self.forest = Forest(self.train, n_states=LAYOUT)
+        self.whole = Forest(corpus, n_states=LAYOUT)
+        self.seed = seed
+        self.refit_steps = refit_steps
+        self.n_jobs = n_jobs
+
+    def component(self, part: Mapping[str, Any]) -> WFA | HMM:
+        """Make one component of the mixture again."""
+        if "starter" in part:
+            return QUICK_LEARNERS[part["starter"]](self.train).model
+        given = {
+            name: given_start(QUICK_LEARNERS[name](self.train).model, self.train, self.seed)
+            for verb, name in part["steps"]
+            if verb == "given"
+        }
+        family = part["family"]
+        parameters = replay_track(family, part["seed"], part["steps"], self.forest, given)
+        if "gibbs" in part:
+            return gibbs_from(parameters, self.train, part["gibbs"]["n_sweeps"], self.seed)
+        parameters = refit(family, parameters, self.whole, self.refit_steps, self.n_jobs)
+        return family_named(family).model(parameters, self.train.alphabet)

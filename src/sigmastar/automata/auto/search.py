@@ -13,21 +13,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigmastar.automata.algebra import mixture
+from sigmastar.automata.auto.steps import (
+    HELD_OUT,
+    LAYOUT,
+    QUICK_LEARNERS,
+    gibbs_from,
+    gibbs_settings,
+    given_start,
+    hold_out_part,
+    pfa_of,
+    refit,
+)
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
-from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
+from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import Track, family_named
 from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
-from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
-from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
+from sigmastar.automata.learn.gibbs import seconds_of_sweep
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
@@ -38,24 +47,13 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = [
-    "LAYOUT",
-    "Starter",
-    "gibbs_from",
-    "given_start",
-    "hold_out_part",
-    "learn_auto",
-    "refit",
-]
+__all__ = ["learn_auto"]
 
-Starter = Callable[[Corpus], WFA | HMM]
-
-HELD_OUT = 0.1
-GROWING = 0.62  # shares of the budget that have passed when each phase ends
+QUICK = 0.15  # shares of the budget that have passed when each phase ends
+GROWING = 0.62
 SAMPLING = 0.8
 REFIT_STEPS = 6
 COMPONENTS = 6
-LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
 BEHIND, FAR_BEHIND = 0.02, 1.0
@@ -80,11 +78,18 @@ class Candidate:
         return float(priced(self.log_proba).mean())
 
 
+class Failure(NamedTuple):
+    """A learner that could not do this problem, why, and how long it took to find out."""
+
+    name: str
+    reason: str
+    seconds: float
+
+
 def learn_auto(
     corpus: Corpus,
     *,
     time_budget: float,
-    starters: Mapping[str, Starter],
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Learned[WFA | HMM]:
@@ -96,8 +101,6 @@ def learn_auto(
         Training sequences.
     time_budget : float
         Seconds of wall time.
-    starters : mapping of name to learner
-        Quick learners; their models are candidates, and starting points of Baum–Welch.
     random_state : int, Generator, …
         Seeds the split and all starts.
     n_jobs : int or None
@@ -106,8 +109,9 @@ def learn_auto(
     Returns
     -------
     Learned
-        ``info["leaderboard"]`` has a row for every candidate, best first; ``info["recipe"]`` can be
-        replayed (:func:`sigmastar.automata.auto.replay.replay_recipe`).
+        ``info["leaderboard"]`` has a row for every candidate, best first, then one for every quick
+        learner that failed, with its reason; ``info["recipe"]`` can be replayed
+        (:func:`sigmastar.automata.auto.replay.replay_recipe`).
     """
     began = time.monotonic()
     seed = int(as_generator(random_state).integers(2**31))
@@ -115,7 +119,7 @@ def learn_auto(
     search = _Search(train, held, seed, began, time_budget, thread_count(n_jobs))
     with stage("searching", time_budget) as bar, one_blas_thread():
         search.bar = bar
-        search.ask_starters(starters)
+        search.learn_quickly()
         search.grow(began + GROWING * time_budget)
         search.sample(began + SAMPLING * time_budget)
         chosen = search.choose()
@@ -134,53 +138,6 @@ def learn_auto(
     return Learned(model, info)
 
 
-def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
-    """Return the part to train on and the part to judge by."""
-    held, train = corpus.split(HELD_OUT, random_state=seed)
-    # Too few to hold any out, or all in one part: judge by what there is.
-    return (train, held) if len(held) and len(train) else (corpus, corpus)
-
-
-def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:
-    """Turn a quick learner's model into parameters to start a PFA from."""
-    pfa = model.to_pfa() if isinstance(model, HMM) else model
-    if not isinstance(pfa, PFA):
-        size = min(max(pfa.n_states, 8), 48)
-        pfa = pfa_from_wfa(pfa, train, size, random_state=seed)
-    pfa = smoothed(pfa, 1e-3)
-    return {name: getattr(pfa, name) for name in PFAFamily.names}
-
-
-def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) -> PFA:
-    """Average posterior samples that start from a PFA's parameters."""
-    settings = GibbsSettings(
-        n_chains=2,
-        n_sweeps=n_sweeps,
-        burn_in=n_sweeps // 3,
-        n_samples=2,
-        outcome_prior=0.5,
-        state_prior=0.005,
-    )
-    start = PFA.normalized(*PFAFamily().expand(parameters), train.alphabet)
-    learned = learn_gibbs(
-        train, start.n_states, settings=settings, start=smoothed(start, 1e-6), random_state=seed
-    )
-    return learned.model
-
-
-def refit(
-    family_name: str, parameters: Parameters, forest: Forest, steps: int, n_jobs: int | None = None
-) -> Parameters:
-    """Train a component a few steps further on all sequences; zeros stay zero."""
-    family = family_named(family_name)
-    for _ in range(steps):
-        counts = forest.expected_counts(*family.expand(parameters), n_jobs=n_jobs)
-        if counts.impossible:
-            break
-        parameters = family.maximize(counts, parameters)
-    return parameters
-
-
 class _Search:
     """Candidates, tracks and the clock."""
 
@@ -193,6 +150,7 @@ class _Search:
         self.workers = workers
         self.bar: Stage | None = None
         self.candidates: list[Candidate] = []
+        self.failures: list[Failure] = []
         self.tracks = [Track("hmm", seed), Track("pfa", seed)]
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -210,16 +168,18 @@ class _Search:
         self.candidates.append(candidate)
         return candidate
 
-    def ask_starters(self, starters: Mapping[str, Starter]) -> None:
+    def learn_quickly(self) -> None:
         """Fit the moment learners on the training part and start tracks from what they give."""
-        for name, starter in starters.items():
+        for name, learn in QUICK_LEARNERS.items():
             started = time.monotonic()
-            if started - self.began > 0.15 * self.budget:
+            if started - self.began > QUICK * self.budget:
                 return
             try:
-                model = starter(self.train)
-            except SigmastarError:
-                continue  # a method that cannot do this problem is no candidate
+                model = learn(self.train).model
+            except SigmastarError as error:
+                self.failures.append(Failure(name, str(error), time.monotonic() - started))
+                self._tell(f"{name}: {error}")
+                continue
             self._add(name, model, time.monotonic() - started, recipe={"starter": name})
             track = Track("pfa", self.seed, given_start(model, self.train, self.seed))
             track.steps.append(["given", name])
@@ -316,9 +276,10 @@ class _Search:
         ):
             return
         n_states = len(best.parameters["initial"])
-        # What a sweep of this corpus takes; chains run side by side. Better too few than too late.
-        sweep = 2.0e-9 * (self.train.n_symbols + len(self.train)) * (40 + n_states)
-        n_sweeps = int(min(room / (2.0 * sweep), 300))
+        # Chains run side by side, and so slow each other down. Better too few than too late.
+        start = pfa_of(best.parameters, self.train)
+        sweep = seconds_of_sweep(self.train, start, gibbs_settings(1), random_state=self.seed)
+        n_sweeps = int(min((deadline - time.monotonic()) / (2.0 * sweep), 300))
         if n_sweeps < 12:
             return
         started = time.monotonic()
@@ -377,8 +338,8 @@ class _Search:
         return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
 
     def leaderboard(self) -> list[dict[str, Any]]:
-        """Return a row for every candidate, best first."""
-        rows = [
+        """Return a row for every candidate, best first, then those that failed."""
+        rows: list[dict[str, Any]] = [
             {
                 "name": c.name,
                 "held_out": c.score,
@@ -388,7 +349,12 @@ class _Search:
             }
             for c in sorted(self.candidates, key=_score, reverse=True)
         ]
-        return rows
+        nothing = {"held_out": -np.inf, "n_states": 0, "weight": 0.0}
+        failed = [
+            {**nothing, "name": f.name, "seconds": f.seconds, "failed": f.reason}
+            for f in self.failures
+        ]
+        return rows + failed
 
 
 def _score(candidate: Candidate) -> float:

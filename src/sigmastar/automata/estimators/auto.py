@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from sigmastar.automata.auto.replay import replay_recipe
-from sigmastar.automata.auto.search import Starter, learn_auto
+from sigmastar.automata.auto.search import learn_auto
 from sigmastar.automata.estimators.base import AutomatonEstimator
-from sigmastar.automata.estimators.separable import SeparablePFA
-from sigmastar.automata.estimators.spectral import SpectralWFA
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Integer, Nothing, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["AutoWFA"]
 
 
-def _starters() -> dict[str, Starter]:
-    """Name the quick learners: each gives a candidate and a place to start Baum–Welch from."""
-    return {
-        "spectral": lambda corpus: SpectralWFA(max_states=60).fit(corpus).model_,
-        "separable": lambda corpus: SeparablePFA(max_states=40).fit(corpus).model_,
-    }
-
-
+@dataclass(eq=False, repr=False)
 class AutoWFA(AutomatonEstimator):
     """A good automaton within a time budget, without a choice to make.
 
@@ -50,10 +41,8 @@ class AutoWFA(AutomatonEstimator):
         Threads.
     random_state : int, Generator, …
         Seeds the held-out part and all starts.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -61,7 +50,8 @@ class AutoWFA(AutomatonEstimator):
         What was chosen; a mixture is a PFA.
     leaderboard_ : list of dict
         Every candidate with its held-out mean log-probability, size, seconds and share in the
-        mixture, best first.
+        mixture, best first; last the learners that could not do this problem, each with its
+        reason (``failed``).
     recipe_ : dict
         How to make the model again.
     info_ : dict
@@ -75,36 +65,24 @@ class AutoWFA(AutomatonEstimator):
     'b'
     """
 
+    time_budget: float = 60.0
+    _: KW_ONLY
+    recipe: Mapping[str, Any] | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "time_budget": Real(0, open_low=True),
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    def __init__(
-        self,
-        time_budget: float = 60.0,
-        *,
-        recipe: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.time_budget = time_budget
-        self.recipe = recipe
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
     def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
         if self.recipe is not None:
-            learned = replay_recipe(corpus, self.recipe, _starters(), n_jobs=self.n_jobs)
+            learned = replay_recipe(corpus, self.recipe, n_jobs=self.n_jobs)
         else:
             learned = learn_auto(
                 corpus,
                 time_budget=float(self.time_budget),
-                starters=_starters(),
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from itertools import product
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,21 +13,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sigmastar.automata.estimators.base import AutomatonEstimator
-from sigmastar.automata.estimators.separable import SeparablePFA
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
-from sigmastar.automata.learn.em_start import smoothed, start_from
-from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE
+from sigmastar.automata.learn.em_start import start_from
+from sigmastar.automata.learn.separable_start import separable_start
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing, Real, Rule
+from sigmastar.core.splits import draw_share
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
-from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 
@@ -39,6 +37,7 @@ class _Model(Instance):
         super().__init__(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
 
 
+@dataclass(eq=False, repr=False)
 class _BaumWelch(AutomatonEstimator):
     """Parameters and fitting that both families share."""
 
@@ -60,46 +59,23 @@ class _BaumWelch(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    def __init__(
-        self,
-        n_states: int = 10,
-        *,
-        init: Any = "random",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        n_restarts: int = 1,
-        restart_iter: int = 10,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
-        prior: float = 0.0,
-        annealing: int = 0,
-        frozen: Iterable[str] = (),
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_restarts = n_restarts
-        self.restart_iter = restart_iter
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.prior = prior
-        self.annealing = annealing
-        self.frozen = frozen
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
+    n_states: int = 10
+    _: KW_ONLY
+    init: Any = "random"
+    max_iter: int = 100
+    tol: float = 1e-4
+    n_restarts: int = 1
+    restart_iter: int = 10
+    validation_fraction: float = 0.0
+    patience: int = 5
+    prior: float = 0.0
+    annealing: int = 0
+    frozen: Iterable[str] = ()
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
 
     @abstractmethod
     def _family(self) -> Family:
@@ -126,20 +102,17 @@ class _BaumWelch(AutomatonEstimator):
         sample_weight : array, optional
             Non-negative weight of each sequence.
         """
-        self._weights = None if sample_weight is None else _checked_weights(sample_weight)
-        try:
-            return super().fit(X, y, lengths=lengths)
-        finally:
-            del self._weights
+        weights = None if sample_weight is None else _checked_weights(sample_weight)
+        corpus = self._training_corpus(X, lengths)
+        return self._keep(self._learn(corpus, weights), corpus)
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
+    def _learn(self, corpus: Corpus, weights: FloatArray | None = None) -> Learned[WFA | HMM]:
         family = self._family()
         if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InvalidParameter(
                 "checkpoint needs an integer random_state, so that a later run can go on from it; "
                 f"got {self.random_state!r}."
             )
-        weights: FloatArray | None = self._weights
         if weights is not None and len(weights) != len(corpus):
             raise InvalidParameter(
                 f"sample_weight must have one weight for each of {len(corpus)} sequences; "
@@ -149,7 +122,7 @@ class _BaumWelch(AutomatonEstimator):
         validation = None
         train = corpus
         if self.validation_fraction > 0:
-            held_out = seeds[0].permutation(len(corpus)) < self.validation_fraction * len(corpus)
+            held_out = draw_share(len(corpus), self.validation_fraction, seeds[0])
             if held_out.all() or not held_out.any():
                 raise InvalidParameter(
                     f"validation_fraction must leave sequences on both sides; "
@@ -159,21 +132,12 @@ class _BaumWelch(AutomatonEstimator):
             train = corpus.take(np.flatnonzero(~held_out))
             weights = None if weights is None else weights[~held_out]
         start = self._start(family, train, seeds[1])
-        settings = BaumWelchSettings(
-            self.max_iter,
-            self.tol,
-            self.n_restarts,
-            self.restart_iter,
-            self.patience,
-            self.annealing,
-            self.n_jobs,
-        )
         return learn_baum_welch(
             train,
             family,
             self.n_states,
             start=start,
-            settings=settings,
+            settings=self._settings(BaumWelchSettings),
             weights=weights,
             validation=validation,
             random_state=seeds[2],
@@ -224,10 +188,8 @@ class BaumWelchPFA(_BaumWelch):
         Threads; the result does not depend on it.
     random_state : int, Generator, …
         Seeds starts and the held-out part.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -257,27 +219,27 @@ class SeparableBaumWelch(BaumWelchPFA):
     of that, with the usual shrinkage and with so much that the most frequent prefixes are chosen,
     are each trained ``restart_iter`` steps on a part of the training sequences; the one that does
     best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
-    and ``n_restarts`` are not looked at.
+    and ``n_restarts`` are not looked at. On the command line it is ``--method bw-sep``.
+
+    Attributes
+    ----------
+    model_ : PFA
+        What was learned.
+    info_ : dict
+        As for :class:`BaumWelchPFA`.
+
+    Examples
+    --------
+    >>> strings = ["ab", "abab", "ababab"] * 10
+    >>> est = SeparableBaumWelch(2, restart_iter=2, max_iter=20, random_state=0).fit(strings)
+    >>> est.model_.n_states
+    2
     """
 
     def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
-        held_out, train = corpus.split(0.1, random_state=rng)
-        if len(held_out) == 0:
-            held_out = train
-        short = BaumWelchSettings(self.restart_iter, 0.0, n_jobs=self.n_jobs)
-        best, best_score = None, -np.inf
-        sizes = sorted({max(self.n_states // share, 1) for share in (1, 2, 3)})
-        kinds: tuple[Statistic, ...] = ("prefix", "substring")
-        for statistics, size, shrinkage in product(kinds, sizes, (SHRINKAGE, FREQUENT)):
-            separable = SeparablePFA(size, statistics=statistics, shrinkage=shrinkage).fit(train)
-            start = start_from(smoothed(separable.model_, 0.1), family, train)
-            learned = learn_baum_welch(
-                train, family, size, start=start, settings=short, validation=held_out
-            )
-            if max(learned.info["held_out"]) > best_score:
-                best_score = max(learned.info["held_out"])
-                best = start_from(learned.model, family, corpus)
-        return best
+        return separable_start(
+            corpus, family, self.n_states, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
+        )
 
 
 class BaumWelchHMM(_BaumWelch):

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
-from sigmastar.automata.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
-from sigmastar.automata.learn.choose_penalty import choose_convex
-from sigmastar.automata.learn.convex import ConvexProblem, convex_path, learn_convex
+from sigmastar.automata.estimators.moment_base import MomentEstimator
+from sigmastar.automata.learn.choose_convex import ConvexSettings, choose_convex
+from sigmastar.automata.learn.convex import ConvexProblem, convex_path
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.automata.moments.plan import BasisChoice, MomentPlan
-from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.automata.moments.hankel import Normalize, scaling_exponent
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Nothing, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
-from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["ConvexWFA"]
 
-_STRENGTHS = (0.5, 0.25)  # of the variance scaling, tried by "auto"
 
-
+@dataclass(eq=False, repr=False)
 class ConvexWFA(MomentEstimator):
     """Learn a weighted automaton by nuclear-norm regularised regression between Hankel blocks.
 
@@ -49,10 +46,8 @@ class ConvexWFA(MomentEstimator):
         Stop at this relative duality gap, or after this many iterations.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -70,10 +65,16 @@ class ConvexWFA(MomentEstimator):
     True
     """
 
-    model_: WFA
+    tau: float | Literal["auto"] = "auto"
+    _: KW_ONLY
+    n_prefixes: int | None = 100
+    normalize: Normalize = "auto"
+    refit: bool = False
+    tol: float = 1e-4
+    max_iter: int = 500
+    model_: WFA = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **MOMENT_RULES,
         "tau": AnyOf(Choice("auto"), Real(0, 1, open_low=True)),
         "n_prefixes": AnyOf(Integer(1), Nothing()),
         "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
@@ -82,43 +83,8 @@ class ConvexWFA(MomentEstimator):
         "max_iter": Integer(1),
     }
 
-    def __init__(
-        self,
-        tau: float | Literal["auto"] = "auto",
-        *,
-        statistics: Statistic = "substring",
-        basis: BasisChoice = "frequent",
-        basis_size: int = 300,
-        max_length: int | Literal["auto"] = "auto",
-        n_prefixes: int | None = 100,
-        normalize: bool | float | Literal["auto"] = "auto",
-        refit: bool = False,
-        tol: float = 1e-4,
-        max_iter: int = 500,
-        validation_fraction: float = 0.2,
-        random_state: RandomState = 0,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.tau = tau
-        self.statistics = statistics
-        self.basis = basis
-        self.basis_size = basis_size
-        self.max_length = max_length
-        self.n_prefixes = n_prefixes
-        self.normalize = normalize
-        self.refit = refit
-        self.tol = tol
-        self.max_iter = max_iter
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
-    def _plan(self) -> MomentPlan:
-        return MomentPlan(
-            self.statistics, self.basis, self.basis_size, self.max_length, self.n_prefixes
-        )
+    def _learn(self, corpus: Corpus) -> Learned[WFA]:
+        return choose_convex(corpus, self._plan(), self._settings(ConvexSettings))
 
     def path(
         self, X: Sequences, taus: Sequence[float], *, lengths: ArrayLike | None = None
@@ -137,9 +103,8 @@ class ConvexWFA(MomentEstimator):
         corpus = self._training_corpus(X, lengths)
         for tau in taus:
             check("taus", tau, Real(0, 1, open_low=True))
-        plan = self._plan()
-        moments = plan.moments(plan.count(corpus), corpus.alphabet)
-        problem = ConvexProblem.of(moments, self._strength())
+        exponent = scaling_exponent(self.normalize)
+        problem = ConvexProblem.of(self._plan().moments_of(corpus), exponent)
         falling = sorted(set(taus), reverse=True)
         learned = convex_path(
             problem,
@@ -150,32 +115,3 @@ class ConvexWFA(MomentEstimator):
         )
         models = {tau: one.model for tau, one in zip(falling, learned, strict=True)}
         return [models[tau] for tau in taus]
-
-    def _strength(self) -> float:
-        """Return the power of the variance scaling."""
-        return 0.5 if self.normalize in ("auto", True) else float(self.normalize)
-
-    def _learn(self, corpus: Corpus) -> Learned[WFA]:
-        plan = self._plan()
-        strength = self._strength()
-        if self.tau == "auto":
-            learned = choose_convex(
-                corpus,
-                plan,
-                exponents=_STRENGTHS if self.normalize == "auto" else (strength,),
-                refit=self.refit,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                validation_fraction=self.validation_fraction,
-                rng=as_generator(self.random_state),
-            )
-        else:
-            learned = learn_convex(
-                plan.moments(plan.count(corpus), corpus.alphabet),
-                tau=self.tau,
-                exponent=strength,
-                refit=self.refit,
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-        return diagnosed(learned, corpus)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
 from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
@@ -14,12 +15,12 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Instance, Integer, Nothing, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["GibbsPFA"]
 
 
+@dataclass(eq=False, repr=False)
 class GibbsPFA(AutomatonEstimator):
     """The posterior mean of probabilistic automata, by collapsed Gibbs sampling.
 
@@ -41,10 +42,8 @@ class GibbsPFA(AutomatonEstimator):
         Threads; the result does not depend on it.
     random_state : int, Generator, …
         Seeds the chains.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -62,7 +61,19 @@ class GibbsPFA(AutomatonEstimator):
     'b'
     """
 
-    model_: PFA
+    n_states: int = 10
+    _: KW_ONLY
+    n_chains: int = 2
+    n_sweeps: int = 200
+    burn_in: int = 100
+    n_samples: int = 4
+    outcome_prior: float = 0.1
+    state_prior: float = 0.02
+    init: PFA | None = None
+    em_iter: int = 30
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    model_: PFA = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": Integer(1),
@@ -77,37 +88,6 @@ class GibbsPFA(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    def __init__(
-        self,
-        n_states: int = 10,
-        *,
-        n_chains: int = 2,
-        n_sweeps: int = 200,
-        burn_in: int = 100,
-        n_samples: int = 4,
-        outcome_prior: float = 0.1,
-        state_prior: float = 0.02,
-        init: Any = None,
-        em_iter: int = 30,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.n_chains = n_chains
-        self.n_sweeps = n_sweeps
-        self.burn_in = burn_in
-        self.n_samples = n_samples
-        self.outcome_prior = outcome_prior
-        self.state_prior = state_prior
-        self.init = init
-        self.em_iter = em_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
     def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
         if self.n_sweeps - self.burn_in < self.n_samples:
             raise InvalidParameter(
@@ -119,20 +99,10 @@ class GibbsPFA(AutomatonEstimator):
                 "init must have the alphabet of the training sequences; it has another. "
                 "Fit it on the same corpus, or pass alphabet=init.alphabet."
             )
-        settings = GibbsSettings(
-            self.n_chains,
-            self.n_sweeps,
-            self.burn_in,
-            self.n_samples,
-            float(self.outcome_prior),
-            float(self.state_prior),
-            self.em_iter,
-            self.n_jobs,
-        )
         return learn_gibbs(
             corpus,
             self.n_states,
-            settings=settings,
+            settings=self._settings(GibbsSettings),
             start=self.init,
             random_state=self.random_state,
         )

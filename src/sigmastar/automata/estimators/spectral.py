@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
-from sigmastar.automata.estimators.moment_base import MOMENT_RULES, MomentEstimator, diagnosed
-from sigmastar.automata.learn.choose_rank import SIZES, choose_spectral
-from sigmastar.automata.learn.spectral import (
-    Boundaries,
-    SpectralFactors,
-    spectral_factors,
-    spectral_path,
+from sigmastar.automata.estimators.moment_base import MomentEstimator
+from sigmastar.automata.learn.choose_spectral import (
+    SpectralSettings,
+    choose_spectral,
+    spectral_of_moments,
 )
+from sigmastar.automata.learn.diagnosis import diagnosed
+from sigmastar.automata.learn.spectral import Boundaries, spectral_factors, spectral_path
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.automata.moments.hankel import HankelMoments
-from sigmastar.automata.moments.plan import BasisChoice
+from sigmastar.automata.moments.hankel import Normalize, scaling_exponent
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.svd import Solver
-from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
-from sigmastar.ngrams.counts import NgramCounts, Statistic
+from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["SpectralWFA"]
 
-_STRENGTHS = (0.5, 0.25)  # of the variance scaling, tried by "auto"
 
-
+@dataclass(eq=False, repr=False)
 class SpectralWFA(MomentEstimator):
     """Learn a weighted automaton by a singular value decomposition of a Hankel matrix.
 
@@ -88,10 +85,15 @@ class SpectralWFA(MomentEstimator):
     'b'
     """
 
-    model_: WFA
+    n_states: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    normalize: Normalize = "auto"
+    boundaries: Boundaries = "counted"
+    solver: Solver = "auto"
+    max_states: int = 80
+    model_: WFA = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **MOMENT_RULES,
         "n_states": AnyOf(Choice("auto"), Integer(1)),
         "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
         "boundaries": Choice("counted", "converted"),
@@ -99,74 +101,8 @@ class SpectralWFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def __init__(
-        self,
-        n_states: int | Literal["auto"] = "auto",
-        *,
-        statistics: Statistic = "substring",
-        basis: BasisChoice = "frequent",
-        basis_size: int = 300,
-        max_length: int | Literal["auto"] = "auto",
-        normalize: bool | float | Literal["auto"] = "auto",
-        boundaries: Boundaries = "counted",
-        solver: Solver = "auto",
-        max_states: int = 80,
-        validation_fraction: float = 0.2,
-        random_state: RandomState = 0,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.statistics = statistics
-        self.basis = basis
-        self.basis_size = basis_size
-        self.max_length = max_length
-        self.normalize = normalize
-        self.boundaries = boundaries
-        self.solver = solver
-        self.max_states = max_states
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
     def _learn(self, corpus: Corpus) -> Learned[WFA]:
-        if self.n_states == "auto":
-            strengths = _STRENGTHS if self.normalize == "auto" else (self._exponent(),)
-            learned = choose_spectral(
-                corpus,
-                self._plan(),
-                sizes=[size for size in SIZES if size <= self.max_states] or [1],
-                exponents=strengths,
-                boundaries=self.boundaries,
-                solver=self.solver,
-                validation_fraction=self.validation_fraction,
-                rng=as_generator(self.random_state),
-            )
-        else:
-            plan = self._plan()
-            moments = plan.moments(plan.count(corpus), corpus.alphabet)
-            learned = self._of_moments(moments, [self.n_states])[0]
-        return diagnosed(learned, corpus)
-
-    def _exponent(self) -> float:
-        """Return the power of the variance scaling."""
-        if self.normalize == "auto" or self.normalize is True:
-            return 0.5
-        return float(self.normalize)
-
-    def _factors(self, moments: HankelMoments, max_states: int) -> SpectralFactors:
-        return spectral_factors(
-            moments,
-            max_states=max_states,
-            exponent=self._exponent(),
-            solver=self.solver,
-            random_state=self.random_state,
-        )
-
-    def _of_moments(self, moments: HankelMoments, sizes: Sequence[int]) -> list[Learned[WFA]]:
-        factors = self._factors(moments, max(sizes))
-        return spectral_path(factors, sizes, boundaries=self.boundaries)
+        return choose_spectral(corpus, self._plan(), self._settings(SpectralSettings))
 
     def path(
         self, X: Sequences, sizes: Sequence[int], *, lengths: ArrayLike | None = None
@@ -185,9 +121,15 @@ class SpectralWFA(MomentEstimator):
         corpus = self._training_corpus(X, lengths)
         for size in sizes:
             check("sizes", size, Integer(1))
-        plan = self._plan()
-        moments = plan.moments(plan.count(corpus), corpus.alphabet)
-        return [learned.model for learned in self._of_moments(moments, sizes)]
+        factors = spectral_factors(
+            self._plan().moments_of(corpus),
+            max_states=max(sizes),
+            exponent=scaling_exponent(self.normalize),
+            solver=self.solver,
+            random_state=self.random_state,
+        )
+        path = spectral_path(factors, sizes, boundaries=self.boundaries)
+        return [learned.model for learned in path]
 
     def partial_fit(
         self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None
@@ -209,8 +151,7 @@ class SpectralWFA(MomentEstimator):
         corpus = self._training_corpus(X, lengths, alphabet=known)
         plan = self._plan()
         counts = (plan.zero(corpus.alphabet) if counts is None else counts).add(corpus)
-        learned = self._of_moments(plan.moments(counts, corpus.alphabet), [self.n_states])[0]
-        learned = diagnosed(learned, corpus)
+        moments = plan.moments(counts, corpus.alphabet)
+        learned = spectral_of_moments(moments, self.n_states, self._settings(SpectralSettings))
         self.counts_ = counts
-        self.model_, self.info_, self.alphabet_ = learned.model, learned.info, corpus.alphabet
-        return self
+        return self._keep(diagnosed(learned, corpus), corpus)

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar, Literal
 
-from sigmastar.automata.estimators.moment_base import MOMENT_RULES, MomentEstimator
-from sigmastar.automata.learn.choose_setting import choose_setting
-from sigmastar.automata.learn.smoothing import background_of, smooth_hmm
-from sigmastar.automata.learn.tensor import learn_tensor
+from sigmastar.automata.estimators.moment_base import MomentEstimator
+from sigmastar.automata.learn.choose_tensor import TensorSettings, choose_tensor
 from sigmastar.automata.models.hmm import HMM
-from sigmastar.automata.moments.hankel import HankelMoments
-from sigmastar.automata.moments.pairs import pair_moments
-from sigmastar.automata.moments.plan import BasisChoice
-from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.automata.moments.hankel import Normalize
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.counts import NgramCounts, Statistic
+from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["TensorHMM"]
 
-_STRENGTHS = (0.0, 0.25, 0.5)  # of the variance scaling, tried by "auto"
 
-
+@dataclass(eq=False, repr=False)
 class TensorHMM(MomentEstimator):
     """Learn a hidden Markov model by decomposing a symmetric tensor of moments.
 
@@ -49,10 +43,8 @@ class TensorHMM(MomentEstimator):
         Greatest size that "auto" tries.
     validation_fraction, random_state
         The part of the sequences that "auto" holds out; the starts of the power method.
-    alphabet : Alphabet, optional
-        Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    alphabet, unknown
+        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
     Attributes
     ----------
@@ -70,81 +62,20 @@ class TensorHMM(MomentEstimator):
     2
     """
 
-    model_: HMM
+    n_states: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    statistics: Statistic = "prefix"
+    normalize: Normalize = "auto"
+    smoothing: float = 1e-4
+    max_states: int = 20
+    model_: HMM = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **MOMENT_RULES,
         "n_states": AnyOf(Choice("auto"), Integer(1)),
         "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
         "smoothing": Real(0, 1, open_high=True),
         "max_states": Integer(1),
     }
 
-    def __init__(
-        self,
-        n_states: int | Literal["auto"] = "auto",
-        *,
-        statistics: Statistic = "prefix",
-        basis: BasisChoice = "frequent",
-        basis_size: int = 300,
-        max_length: int | Literal["auto"] = "auto",
-        normalize: bool | float | Literal["auto"] = "auto",
-        smoothing: float = 1e-4,
-        max_states: int = 20,
-        validation_fraction: float = 0.2,
-        random_state: RandomState = 0,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.statistics = statistics
-        self.basis = basis
-        self.basis_size = basis_size
-        self.max_length = max_length
-        self.normalize = normalize
-        self.smoothing = smoothing
-        self.max_states = max_states
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.alphabet = alphabet
-        self.unknown = unknown
-
     def _learn(self, corpus: Corpus) -> Learned[HMM]:
-        plan = self._plan()
-        background = background_of(corpus)
-        rng = as_generator(self.random_state)
-        seed = int(rng.integers(2**31))
-
-        def learn(
-            counts: NgramCounts, moments: HankelMoments, setting: Mapping[str, Any]
-        ) -> Learned[HMM]:
-            plain = learn_tensor(
-                moments,
-                pair_moments(counts),
-                n_states=setting["n_states"],
-                exponent=setting["exponent"],
-                random_state=seed,
-            )
-            return Learned(smooth_hmm(plain.model, self.smoothing, background), plain.info)
-
-        if self.normalize == "auto":
-            strength = 0.25
-        else:
-            strength = 0.5 if self.normalize is True else float(self.normalize)
-        if self.n_states != "auto":
-            counts = plan.count(corpus)
-            moments = plan.moments(counts, corpus.alphabet)
-            return learn(counts, moments, {"n_states": self.n_states, "exponent": strength})
-        most = max(min(self.max_states, len(corpus.alphabet)), 1)
-        return choose_setting(
-            corpus,
-            plan,
-            learn,
-            settings=[
-                {"exponent": exponent, "n_states": size}
-                for exponent in (_STRENGTHS if self.normalize == "auto" else (strength,))
-                for size in range(1, most + 1)
-            ],
-            validation_fraction=self.validation_fraction,
-            rng=rng,
-        )
+        return choose_tensor(corpus, self._plan(), self._settings(TensorSettings))

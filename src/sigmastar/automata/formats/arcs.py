@@ -14,17 +14,18 @@ import numpy as np
 
 from sigmastar.automata.formats.common import pfa_or_wfa
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 
-__all__ = ["EPSILON", "Arc", "Machine", "from_machine", "to_machine"]
+__all__ = ["EPSILON", "Machine", "MachineArc", "from_machine", "to_machine"]
 
 EPSILON = -1
 
 
-class Arc(NamedTuple):
+class MachineArc(NamedTuple):
     """One arc; ``symbol`` is a code or EPSILON, ``weight`` in real (not log) space."""
 
     source: int
@@ -37,13 +38,13 @@ class Machine(NamedTuple):
     """Arcs and final weights of states 0 … n − 1; state 0 is the start."""
 
     n_states: int
-    arcs: Iterable[Arc]
+    arcs: Iterable[MachineArc]
     final: Mapping[int, float]
 
 
 def to_machine(model: WFA | HMM) -> Machine:
     """Give a model with weights that are not negative as a machine with one start state."""
-    wfa = model.to_pfa() if isinstance(model, HMM) else model
+    wfa = as_wfa(model)
     least = min(wfa.initial.min(), wfa.final.min(), wfa.transitions.min(initial=0.0))
     if least < 0:
         raise InvalidModel(
@@ -52,7 +53,7 @@ def to_machine(model: WFA | HMM) -> Machine:
             "line sigmastar learn --method separable (or em)."
         )
     starts = np.flatnonzero(wfa.initial)
-    arcs: list[Arc] = []
+    arcs: list[MachineArc] = []
     if len(starts) == 1 and wfa.initial[starts[0]] == 1.0:
         # The start moves to the front; the states before it make room.
         start = int(starts[0])
@@ -61,9 +62,9 @@ def to_machine(model: WFA | HMM) -> Machine:
     else:
         place = {i: i + 1 for i in range(wfa.n_states)}
         n_states = wfa.n_states + 1
-        arcs = [Arc(0, place[int(i)], EPSILON, float(wfa.initial[i])) for i in starts]
+        arcs = [MachineArc(0, place[int(i)], EPSILON, float(wfa.initial[i])) for i in starts]
     found = [
-        Arc(place.get(i, i), place.get(j, j), s, float(wfa.transitions[s, i, j]))
+        MachineArc(place.get(i, i), place.get(j, j), s, float(wfa.transitions[s, i, j]))
         for s, i, j in np.argwhere(wfa.transitions).tolist()
     ]
     arcs += sorted(found)

@@ -11,7 +11,7 @@ import math
 import os
 from typing import NamedTuple
 
-from sigmastar.automata.formats.arcs import EPSILON, Arc, Machine, from_machine, to_machine
+from sigmastar.automata.formats.arcs import EPSILON, Machine, MachineArc, from_machine, to_machine
 from sigmastar.automata.formats.common import (
     alphabet_of_names,
     check_size,
@@ -87,7 +87,7 @@ def read_att(path: str | os.PathLike[str], *, symbols: str | os.PathLike[str] | 
             else:
                 wanted = "a label of the symbol table"
                 raise ParseError(source.path, row.line, wanted, repr(row.label[:40]))
-            arcs.append(Arc(row.source, row.target, code, row.weight))
+            arcs.append(MachineArc(row.source, row.target, code, row.weight))
         return from_machine(Machine(len(states), arcs, final), alphabet_of_names(names))
 
 

@@ -8,6 +8,7 @@ from sigmastar.automata.formats.att import att_text, read_att, symbols_path, sym
 from sigmastar.automata.formats.pautomac import pautomac_text, read_pautomac_model
 from sigmastar.automata.formats.treba import read_treba, treba_text
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
@@ -65,7 +66,7 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
     if format == "sigma":
         model.save(path)
     elif format == "pautomac":
-        text = pautomac_text(model.to_pfa() if isinstance(model, HMM) else model)
+        text = pautomac_text(as_wfa(model))
         atomic_write(path, text.encode())
     elif format == "treba":
         atomic_write(path, treba_text(model).encode())

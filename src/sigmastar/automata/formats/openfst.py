@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Any, NamedTuple
 
-from sigmastar.automata.formats.arcs import EPSILON, Arc, Machine, from_machine, to_machine
+from sigmastar.automata.formats.arcs import EPSILON, Machine, MachineArc, from_machine, to_machine
 from sigmastar.automata.formats.common import integers_if_all
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
@@ -45,7 +45,8 @@ def to_openfst(model: WFA | HMM) -> Any:
     for source, target, symbol, weight in machine.arcs:
         label = symbol + 1
         fst.add_arc(
-            source, pynini.Arc(label, label, pynini.Weight("log64", -math.log(weight)), target)
+            source,
+            pynini.Arc(label, label, pynini.Weight("log64", -math.log(weight)), target),
         )
     for state, weight in machine.final.items():
         fst.set_final(state, pynini.Weight("log64", -math.log(weight)))
@@ -95,7 +96,8 @@ def from_openfst(fst: Any) -> WFA:
     if unknown is not None:
         raise InvalidModel(f"the label {unknown} is not in the machine's symbol table.")
     converted = [
-        Arc(order[arc.source], order[arc.target], codes[arc.input], _exp(arc.cost)) for arc in arcs
+        MachineArc(order[arc.source], order[arc.target], codes[arc.input], _exp(arc.cost))
+        for arc in arcs
     ]
     final = {order[state]: _exp(cost) for state, cost in enumerate(finals)}
     return from_machine(Machine(len(order), converted, final), alphabet)

@@ -17,7 +17,14 @@ from typing import TypeVar
 import numpy as np
 
 from sigmastar.automata.inference.tree import PrefixTree
-from sigmastar.automata.kernels.em import adjoint_pass, forward_pass, tree_likelihood
+from sigmastar.automata.kernels.em import (
+    Buffers,
+    Sums,
+    TreeNodes,
+    adjoint_pass,
+    forward_pass,
+    tree_likelihood,
+)
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus
@@ -47,12 +54,11 @@ class ExpectedCounts:
 
 _T = TypeVar("_T")
 _Parameters = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-_Sums = tuple[tuple[FloatArray, FloatArray, FloatArray], float, float]
 
 
 @dataclass(frozen=True)
 class _Block:
-    tree: PrefixTree
+    nodes: TreeNodes
     end_weights: FloatArray
     widest_group: int
     widest_level: int
@@ -62,17 +68,19 @@ class _Workspace:
     """Arrays for one pass over one block at a time; kept, since fresh pages cost time."""
 
     def __init__(self, blocks: list[_Block], n: int) -> None:
-        nodes = max(block.tree.n_nodes for block in blocks)
+        nodes = max(len(block.nodes.parent) for block in blocks)
         group = max(block.widest_group for block in blocks)
         level = max(block.widest_level for block in blocks)
         self.n = n
         self.alpha = np.empty((nodes, n))
         self.scale = np.empty(nodes)
-        self.rows = np.empty((group, n))
-        self.adjoint = np.empty((group, n))
-        self.lower = np.empty((level, n))
-        self.upper = np.empty((level, n))
-        self.square = np.empty((n, n))
+        self.buffers = Buffers(
+            rows=np.empty((group, n)),
+            adjoint=np.empty((group, n)),
+            lower=np.empty((level, n)),
+            upper=np.empty((level, n)),
+            block=np.empty((n, n)),
+        )
 
 
 class Forest:
@@ -103,7 +111,7 @@ class Forest:
     @property
     def n_nodes(self) -> int:
         """How many tree nodes all blocks have together."""
-        return sum(block.tree.n_nodes for block in self._blocks)
+        return sum(len(block.nodes.parent) for block in self._blocks)
 
     @property
     def n_blocks(self) -> int:
@@ -126,10 +134,10 @@ class Forest:
         starts = np.zeros_like(initial)
         likelihood = impossible = 0.0
         with one_blas_thread():
-            for (arc, last, first), value, lost in self._map(self._sums, n_jobs, parameters):
-                arcs += arc
-                finals += last
-                starts += first
+            for sums, value, lost in self._map(self._sums, n_jobs, parameters):
+                arcs += sums.arcs
+                finals += sums.finals
+                starts += sums.starts
                 likelihood += value
                 impossible += lost
         return ExpectedCounts(
@@ -171,16 +179,8 @@ class Forest:
             space = self._spare[n].pop()
         except (KeyError, IndexError):
             space = _Workspace(self._blocks, n)
-        tree = block.tree
         forward_pass(
-            tree.parent,
-            tree.symbol,
-            tree.group_starts,
-            initial,
-            transitions,
-            space.alpha,
-            space.scale,
-            space.rows,
+            block.nodes, initial, transitions, space.alpha, space.scale, space.buffers.rows
         )
         return space
 
@@ -193,25 +193,24 @@ class Forest:
     def _likelihood(self, block: _Block, parameters: _Parameters) -> tuple[float, float]:
         space = self._forward(block, parameters)
         values = tree_likelihood(
-            block.tree.parent, block.end_weights, parameters[3], space.alpha, space.scale
+            block.nodes.parent, block.end_weights, parameters[3], space.alpha, space.scale
         )
         self._keep(space)
         return values
 
-    def _sums(self, block: _Block, parameters: _Parameters) -> _Sums:
+    def _sums(self, block: _Block, parameters: _Parameters) -> tuple[Sums, float, float]:
         initial, transitions, transposed, final = parameters
         n = len(initial)
         space = self._forward(block, parameters)
-        tree = block.tree
-        sums = (np.zeros_like(transitions), np.zeros(n), np.zeros(n))
+        sums = Sums(arcs=np.zeros_like(transitions), finals=np.zeros(n), starts=np.zeros(n))
         likelihood, impossible = adjoint_pass(
-            (tree.parent, tree.symbol, tree.group_starts, tree.level_starts),
+            block.nodes,
             block.end_weights,
             transposed,
             final,
             space.alpha,
             space.scale,
-            (space.rows, space.adjoint, space.lower, space.upper, space.square),
+            space.buffers,
             sums,
         )
         self._keep(space)
@@ -238,7 +237,7 @@ def thread_count(n_jobs: int | None) -> int:
 def _block(corpus: Corpus, weights: FloatArray | None) -> _Block:
     tree = PrefixTree.grow(corpus)
     return _Block(
-        tree,
+        TreeNodes(tree.parent, tree.symbol, tree.group_starts, tree.level_starts),
         np.bincount(tree.ends, weights=weights, minlength=tree.n_nodes).astype(np.float64),
         int(np.diff(tree.group_starts).max(initial=1)),
         int(np.diff(tree.level_starts).max(initial=1)),

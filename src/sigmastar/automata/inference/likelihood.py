@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from sigmastar.automata.inference.expected_counts import thread_count
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.likelihood import (
@@ -24,6 +24,7 @@ from sigmastar.automata.kernels.likelihood import (
 )
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.rules import AnyOf, Flag, Nothing, Real, check
@@ -53,7 +54,7 @@ def next_likelihoods(
     """
     check("ends", ends, Flag())
     check("floor", floor, AnyOf(Real(0, 1, open_high=True), Nothing()))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     least = (0.0 if isinstance(automaton, PFA) else FLOOR) if floor is None else float(floor)
     readout = Readout.of(automaton)
@@ -116,7 +117,7 @@ def mean_next_likelihood(
     ends, floor
         As in :func:`next_likelihoods`.
     """
-    corpus = as_corpus(X, alphabet=readable(model).alphabet)
+    corpus = as_corpus(X, alphabet=as_wfa(model).alphabet)
     counted = positions_after(corpus, skip)
     return float(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted].mean())
 
@@ -133,7 +134,7 @@ def bits_per_symbol(
 
     Parameters are those of :func:`mean_next_likelihood`.
     """
-    corpus = as_corpus(X, alphabet=readable(model).alphabet)
+    corpus = as_corpus(X, alphabet=as_wfa(model).alphabet)
     counted = positions_after(corpus, skip)
     with np.errstate(divide="ignore"):
         logs = np.log2(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted])

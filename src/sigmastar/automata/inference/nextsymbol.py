@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
 from sigmastar.automata.kernels.readout import clip_rows, sequence_errors
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
@@ -34,7 +35,7 @@ def next_distribution(model: WFA | HMM, X: Sequences) -> FloatArray:
     X : Corpus or list of sequences
         The prefixes.
     """
-    automaton = readable(model)
+    automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     readout = Readout.of(automaton)
     result = np.empty((len(corpus), automaton.n_symbols + 1))
@@ -57,7 +58,7 @@ def predict_next(model: WFA | HMM, X: Sequences, k: int = 1) -> list[list[tuple[
         How many continuations; the end of the string counts as one, as ``END``.
     """
     check("k", k, Integer(1))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     probabilities = next_distribution(automaton, X)
     names: list[Symbol] = [*automaton.alphabet.symbols, END]
     # A stable sort: among equals the earlier symbol comes first, the end last.
@@ -81,7 +82,7 @@ def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
     X : Corpus or list of sequences
         Whole strings.
     """
-    automaton = readable(model)
+    automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     readout = Readout.of(automaton)
     right = 0

@@ -13,26 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.automata.inference.tree import PrefixTree
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
-from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["Readout", "readable"]
+__all__ = ["Readout"]
 
 _BLOCK_BYTES = 8 << 20
-
-
-def readable(model: WFA | HMM) -> WFA:
-    """Return the automaton of a model: an HMM as its PFA, a WFA as it is."""
-    if not isinstance(model, (WFA, HMM)):
-        raise InvalidModel(
-            f"the model must be an automaton over strings (WFA, PFA or HMM); got a "
-            f"{type(model).__name__}. Use the commands and functions of its own kind."
-        )
-    return model.to_pfa() if isinstance(model, HMM) else model
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.kernels.readout import clip_rows
 from sigmastar.automata.kernels.sampling import draw_strings
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.rng import RandomState, as_generator
@@ -46,7 +47,7 @@ def sample(
     check("n", n, Integer(0))
     check("length", length, AnyOf(Integer(0), Nothing()))
     check("max_length", max_length, Integer(0))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     rng = as_generator(random_state)
     limit = max_length + 1 if length is None else length
     if isinstance(automaton, PFA):

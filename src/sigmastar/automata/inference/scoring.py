@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
 from sigmastar.automata.kernels.readout import conditional_sequence, log_conditionals
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Choice, Real, check
 from sigmastar.core.types import FloatArray, IndexArray
@@ -89,7 +90,7 @@ def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
     >>> string_weights(coin, ["", "a", "ab"]).tolist()
     [0.5, 0.125, 0.03125]
     """
-    automaton = readable(model)
+    automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     weights = np.empty(len(corpus))
     for first, run in batches(corpus, automaton.n_states):
@@ -101,7 +102,7 @@ def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
 def _scores(model: WFA | HMM, X: Sequences, scoring: str, floor: float, whole: bool) -> FloatArray:
     check("scoring", scoring, _SCORING)
     check("floor", floor, Real(0, 1, open_high=True))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     corpus = as_corpus(X, alphabet=automaton.alphabet)
     scores = np.empty(len(corpus))
     conditional = scoring == "conditional" or (scoring == "auto" and not isinstance(automaton, PFA))

@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.kernels.readout import clip_row
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
@@ -45,7 +46,7 @@ def likeliest_strings(
     """
     check("k", k, Integer(1))
     check("max_opened", max_opened, Integer(1))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     readout = Readout.of(automaton).weights
     order = count()  # breaks ties by age, so that arrays are never compared
     heap: list[_Entry] = [(-1.0, next(order), None, automaton.initial, _ROOT)]

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.kernels.paths import best_path
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, SymbolArray
@@ -31,7 +31,7 @@ class Decoded(NamedTuple):
 
 def path_automaton(model: WFA | HMM, whole: bool) -> tuple[PFA, FloatArray]:
     """Return the automaton whose paths are meant, and its final weights (ones for prefixes)."""
-    automaton = readable(model)
+    automaton = as_wfa(model)
     if not isinstance(automaton, PFA):
         raise InvalidModel(
             "states have probabilities only in a PFA or an HMM; got a general WFA. "

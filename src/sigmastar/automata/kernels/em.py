@@ -11,20 +11,47 @@ symbol costs three matrix products. The adjoint of only two levels is kept.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigmastar.automata.kernels.forward import FEW, advance
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["adjoint_pass", "forward_pass", "tree_likelihood"]
+__all__ = ["Buffers", "Sums", "TreeNodes", "adjoint_pass", "forward_pass", "tree_likelihood"]
+
+
+class TreeNodes(NamedTuple):
+    """A prefix tree: parent and symbol of each node, where runs of one symbol and levels begin."""
+
+    parent: SymbolArray
+    symbol: SymbolArray
+    group_starts: IndexArray
+    level_starts: IndexArray
+
+
+class Buffers(NamedTuple):
+    """Work space: two for the rows of the widest run, two of the widest level, one n × n block."""
+
+    rows: FloatArray
+    adjoint: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    block: FloatArray
+
+
+class Sums(NamedTuple):
+    """Σ α Gᵀ by symbol, Σ w/p α and G(root): times the weights, the expected counts."""
+
+    arcs: FloatArray
+    finals: FloatArray
+    starts: FloatArray
 
 
 @kernel
 def forward_pass(
-    parent: SymbolArray,
-    symbol: SymbolArray,
-    group_starts: IndexArray,
+    nodes: TreeNodes,
     initial: FloatArray,
     transitions: FloatArray,
     alpha: FloatArray,
@@ -36,6 +63,7 @@ def forward_pass(
     ``scale`` is relative to the parent; a node out of reach has a zero vector and scale one.
     ``rows`` is work space for the widest run.
     """
+    parent, symbol, group_starts, _ = nodes
     normalize(initial, 0, alpha, scale)
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
@@ -86,25 +114,23 @@ def copy_row(source: FloatArray, i: int, target: FloatArray, j: int) -> None:
 
 @kernel
 def adjoint_pass(
-    nodes: tuple[SymbolArray, SymbolArray, IndexArray, IndexArray],
+    nodes: TreeNodes,
     end_weights: FloatArray,
     transposed: FloatArray,
     final: FloatArray,
     alpha: FloatArray,
     scale: FloatArray,
-    work: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
-    counts: tuple[FloatArray, FloatArray, FloatArray],
+    work: Buffers,
+    sums: Sums,
 ) -> tuple[float, float]:
-    """Add up arc, final and initial sums; return the log-likelihood and the impossible weight.
+    """Add up the sums; return the log-likelihood and the impossible weight.
 
-    ``nodes`` is (parent, symbol, group_starts, level_starts); ``transposed`` holds A_σᵀ;
-    ``work`` are two row buffers of the widest run, two of the widest level and one n × n block.
-    ``counts`` receives Σ α Gᵀ by symbol, Σ w/p α and G(root), to be multiplied by the weights.
-    Weight of strings that the model cannot produce is left out and returned.
+    ``transposed`` holds A_σᵀ. Weight of strings that the model cannot produce is left out and
+    returned.
     """
     parent, symbol, group_starts, level_starts = nodes
     rows, adjoint, lower, upper, block = work
-    arcs, finals, starts = counts
+    arcs, finals, starts = sums
     n = len(final)
     likelihood = 0.0
     impossible = 0.0

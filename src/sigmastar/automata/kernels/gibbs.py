@@ -4,12 +4,11 @@ The state at each point of each string is drawn given all others, with the param
 out under Dirichlet priors: ``a`` for the outcomes of a state (a symbol or the end), ``b`` for the
 next state given state and symbol (and for the first state). A string of t symbols has t + 1 states;
 string i keeps them at ``offsets[i] + i`` and on.
-
-``counts`` is (starts, arcs[p, x, q], arcs by [x, q, p], uses[x, p], ends[p], totals[p]); the second
-copy of the arcs lets both loops over candidate states run along memory.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,36 @@ from sigmastar.automata.kernels.sampling import pick
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["count_states", "draw_states", "sweep"]
+__all__ = ["StateCounts", "count_states", "draw_states", "sweep"]
+
+
+class StateCounts(NamedTuple):
+    """What all states drawn so far add up to.
+
+    ``arcs[p, x, q]`` and ``back[x, q, p]`` are the same counts: two copies let both loops over
+    candidate states run along memory. ``uses[x, p]`` sums them over q; ``totals[p]`` is all that
+    state p did, ends included.
+    """
+
+    starts: FloatArray
+    arcs: FloatArray
+    back: FloatArray
+    uses: FloatArray
+    ends: FloatArray
+    totals: FloatArray
+
+    @classmethod
+    def zero(cls, n_states: int, n_symbols: int) -> StateCounts:
+        """Return the counts of nothing."""
+        n, k = n_states, n_symbols
+        return cls(
+            starts=np.zeros(n),
+            arcs=np.zeros((n, k, n)),
+            back=np.zeros((k, n, n)),
+            uses=np.zeros((k, n)),
+            ends=np.zeros(n),
+            totals=np.zeros(n),
+        )
 
 
 @kernel
@@ -68,7 +96,7 @@ def count_states(
     symbols: SymbolArray,
     offsets: IndexArray,
     states: SymbolArray,
-    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+    counts: StateCounts,
 ) -> None:
     """Fill the counts, which must be zero, from the state sequences."""
     starts, arcs, back, uses, ends, totals = counts
@@ -94,7 +122,7 @@ def sweep(
     symbols: SymbolArray,
     offsets: IndexArray,
     states: SymbolArray,
-    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
+    counts: StateCounts,
     a: float,
     b: float,
     rng: np.random.Generator,
@@ -118,7 +146,8 @@ def sweep(
             if t < length:
                 y = symbols[base + t]
                 q = states[here + 1]
-            move(counts, t, length, p, x, old, y, q, -1.0)
+            arrive(counts, t == 0, p, x, old, -1.0)
+            leave(counts, t == length, old, y, q, -1.0)
             if t == length:
                 for j in range(n):
                     weights[j] = (ends[j] + a) / (totals[j] + outcomes)
@@ -148,35 +177,29 @@ def sweep(
                 weights[j] = running
             new = pick(weights, rng.random() * running)
             states[here] = new
-            move(counts, t, length, p, x, new, y, q, 1.0)
+            arrive(counts, t == 0, p, x, new, 1.0)
+            leave(counts, t == length, new, y, q, 1.0)
 
 
 @kernel
-def move(
-    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
-    t: int,
-    length: int,
-    p: int,
-    x: int,
-    state: int,
-    y: int,
-    q: int,
-    by: float,
-) -> None:
-    """Add or take away what the state at point t contributes, from p by x and to q by y."""
-    starts, arcs, back, uses, ends, totals = counts
-    if t == 0:
-        starts[state] += by
+def arrive(counts: StateCounts, first: bool, p: int, x: int, state: int, by: float) -> None:
+    """Add or take away the arc into a state from p by x, or its being the first."""
+    if first:
+        counts.starts[state] += by
     else:
-        arcs[p, x, state] += by
-        back[x, state, p] += by
-        uses[x, p] += by
-        totals[p] += by
-    if t == length:
-        ends[state] += by
-        totals[state] += by
+        counts.arcs[p, x, state] += by
+        counts.back[x, state, p] += by
+        counts.uses[x, p] += by
+        counts.totals[p] += by
+
+
+@kernel
+def leave(counts: StateCounts, last: bool, state: int, y: int, q: int, by: float) -> None:
+    """Add or take away the arc out of a state by y to q, or its being the last."""
+    if last:
+        counts.ends[state] += by
     else:
-        arcs[state, y, q] += by
-        back[y, q, state] += by
-        uses[y, state] += by
-        totals[state] += by
+        counts.arcs[state, y, q] += by
+        counts.back[y, q, state] += by
+        counts.uses[y, state] += by
+    counts.totals[state] += by

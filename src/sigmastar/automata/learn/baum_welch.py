@@ -12,24 +12,26 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
-from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_prior
-from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
+from sigmastar.automata.learn.blocks.em_family import Family, Parameters
+from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["BaumWelchSettings", "held_out_score", "learn_baum_welch"]
+__all__ = ["BaumWelchSettings", "learn_baum_welch"]
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ def learn_baum_welch(
         data, settings or random state is refused; with none, the run goes on with its own.
     """
     began = time.monotonic()
-    loop = _Loop(corpus, family, n_states, settings, weights, validation)
+    forest = Forest(corpus, weights, n_states=n_states)
+    held_out = None if validation is None else Forest(validation, n_states=n_states)
     seed = int(as_generator(random_state).integers(2**63))
     described = asdict(settings) | {"n_jobs": None, "n_states": n_states, "family": repr(family)}
     if random_state is not None:  # without a seed, a run goes on with the one in its file
@@ -108,134 +111,105 @@ def learn_baum_welch(
     data += [] if weights is None else [weights]
     data += [] if validation is None else [validation.symbols, validation.offsets]
     file = Checkpoint(checkpoint, checkpoint_every, fingerprint(described, *data))
-    progress = file.resume() or Progress(seed)
+    progress = file.resume() or Progress(seed=seed)
+    run = _Run(forest, held_out, family, settings, progress, file)
     with stage("Baum-Welch", settings.max_iter) as bar, one_blas_thread():
         bar.advance(progress.iteration)
         if not progress.done:
-            loop.choose_start(progress, start, file)
-            loop.iterate(progress, settings.max_iter, file, bar)
+            run.choose_start(n_states, start)
+            run.climb(bar)
             progress.done = True
             file.offer(progress, now=True)
-    best = progress.best if validation is not None else progress.parameters
+    best = progress.best if progress.best is not None else progress.model
     info: dict[str, Any] = {
         "n_iter": progress.iteration,
-        "converged": loop.converged(progress),
+        "converged": progress.gains_less_than(settings.tol, settling=settings.annealing),
         "objective": list(progress.history),
         "held_out": list(progress.held_out),
         "best_iteration": progress.best_iteration if validation is not None else progress.iteration,
-        "n_nodes": loop.forest.n_nodes,
+        "n_nodes": forest.n_nodes,
         "seconds": time.monotonic() - began,
     }
     return Learned(family.model(best, corpus.alphabet), info)
 
 
-def held_out_score(
-    forest: Forest, family: Family, parameters: Parameters, n_jobs: int | None
-) -> float:
-    """Return the mean log-likelihood of held-out sequences, impossible ones at a fixed price."""
-    value, impossible = forest.log_likelihood(*family.expand(parameters), n_jobs=n_jobs)
-    return (value + impossible * IMPOSSIBLE) / forest.weight
-
-
-class _Loop:
-    """One training problem: data, family and settings, and the steps over them."""
+class _Run:
+    """One training problem: data, family and settings, and where the steps over them stand."""
 
     def __init__(
         self,
-        corpus: Corpus,
+        forest: Forest,
+        held_out: Forest | None,
         family: Family,
-        n_states: int,
         settings: BaumWelchSettings,
-        weights: FloatArray | None,
-        validation: Corpus | None,
+        progress: Progress,
+        file: Checkpoint,
     ) -> None:
+        self.forest = forest
+        self.held_out = held_out
         self.family = family
-        self.n_states = n_states
         self.settings = settings
-        self.forest = Forest(corpus, weights, n_states=n_states)
-        self.held_out = None if validation is None else Forest(validation, n_states=n_states)
+        self.progress = progress
+        self.file = file
 
-    def choose_start(self, progress: Progress, start: Parameters | None, file: Checkpoint) -> None:
+    def choose_start(self, n_states: int, start: Parameters | None) -> None:
         """Try the random starts and leave the best one in ``progress``, ready to go on."""
+        progress = self.progress
         tries = 1 if start is not None else self.settings.n_restarts
         seeds = np.random.SeedSequence(progress.seed).spawn(tries)
+        warm_up = min(self.settings.restart_iter, self.settings.max_iter)
         while progress.restart < tries:
-            if not progress.parameters:
+            if not progress.model:
                 rng = np.random.default_rng(seeds[progress.restart])
-                progress.parameters = start or self.family.random(
-                    rng, self.n_states, self.forest.n_symbols
-                )
-            if tries == 1:
-                progress.restart = 1
-                return
-            self._warm_up(progress, file)
-            if progress.history[-1] > progress.best_score:
-                progress.best = progress.parameters
-                progress.best_score = progress.history[-1]
-                progress.best_iteration = progress.iteration
-                progress.best_history = progress.history
+                progress.model = start or self.family.random(rng, n_states, self.forest.n_symbols)
+            if tries > 1:
+                ascend(progress, self._step, max_iter=warm_up, tol=-np.inf, after=self._offer)
+                if progress.history[-1] > progress.best_score:
+                    progress.best, progress.best_score = progress.model, progress.history[-1]
+                    progress.best_iteration = progress.iteration
+                    progress.best_history = progress.history
+                progress.model, progress.history, progress.iteration = {}, [], 0
             progress.restart += 1
-            progress.parameters, progress.history = {}, []
-            progress.iteration = 0
-        if tries > 1 and not progress.parameters:
-            progress.parameters, progress.history = progress.best, progress.best_history
+        if not progress.model:
+            progress.model, progress.history = progress.best or {}, progress.best_history
             progress.iteration = progress.best_iteration
-            progress.best, progress.best_score = {}, -np.inf
+            progress.best, progress.best_score = None, -np.inf
 
-    def _warm_up(self, progress: Progress, file: Checkpoint) -> None:
-        """Give one start its few steps."""
-        while progress.iteration < min(self.settings.restart_iter, self.settings.max_iter):
-            self._step(progress)
-            file.offer(progress)
+    def climb(self, bar: Stage) -> None:
+        """Step until converged, out of patience, or out of steps."""
 
-    def iterate(self, progress: Progress, max_iter: int, file: Checkpoint, bar: Stage) -> None:
-        """Step until converged, out of patience, or ``max_iter`` is reached."""
-        while progress.iteration < max_iter and not self._finished(progress):
-            self._watch(progress)
-            self._step(progress)
-            file.offer(progress)
+        def after(progress: Ascent[Parameters]) -> None:
+            self._offer(progress)
             bar.advance(1, f"objective {progress.history[-1]:.4f} per sequence")
-        if progress.iteration == max_iter:
-            self._watch(progress)
 
-    def converged(self, progress: Progress) -> bool:
-        """Tell whether the last step improved the objective by less than the tolerance."""
-        if progress.iteration <= self.settings.annealing + 1 or len(progress.history) < 2:
-            return False
-        return progress.history[-1] - progress.history[-2] < self.settings.tol
-
-    def _finished(self, progress: Progress) -> bool:
-        late = progress.iteration - progress.best_iteration
-        if self.held_out is not None and progress.held_out and late > self.settings.patience:
-            return True
-        return self.converged(progress)
-
-    def _watch(self, progress: Progress) -> None:
-        """Score the parameters on held-out data and remember them if they are the best so far."""
-        if self.held_out is None:
-            return
-        score = held_out_score(
-            self.held_out, self.family, progress.parameters, self.settings.n_jobs
+        judge = None
+        if self.held_out is not None:
+            n_jobs = self.settings.n_jobs
+            judge = partial(held_out_score, self.held_out, self.family, n_jobs=n_jobs)
+        ascend(
+            self.progress,
+            self._step,
+            max_iter=self.settings.max_iter,
+            tol=self.settings.tol,
+            settling=self.settings.annealing,
+            judge=judge,
+            patience=self.settings.patience,
+            after=after,
         )
-        progress.held_out.append(score)
-        if score > progress.best_score:
-            progress.best, progress.best_score = progress.parameters, score
-            progress.best_iteration = progress.iteration
 
-    def _step(self, progress: Progress) -> None:
-        weights = self.family.expand(progress.parameters)
+    def _offer(self, _: Ascent[Parameters]) -> None:
+        self.file.offer(self.progress)
+
+    def _step(self, parameters: Parameters) -> tuple[float, Parameters]:
         beta = 1.0
-        if progress.iteration < self.settings.annealing:
-            beta = 0.5 + 0.5 * progress.iteration / self.settings.annealing
-            weights = (weights[0] ** beta, weights[1] ** beta, weights[2] ** beta)
-        counts = self.forest.expected_counts(*weights, n_jobs=self.settings.n_jobs)
-        if counts.impossible:
+        if self.progress.iteration < self.settings.annealing:
+            beta = 0.5 + 0.5 * self.progress.iteration / self.settings.annealing
+        n_jobs = self.settings.n_jobs
+        step = em_step(self.forest, self.family, parameters, beta=beta, n_jobs=n_jobs)
+        if step.impossible:
             raise InvalidData(
                 f"the parameters to start from give probability zero to sequences of weight "
-                f"{counts.impossible:g} of {self.forest.weight:g}. Allow more arcs in the start, "
+                f"{step.impossible:g} of {self.forest.weight:g}. Allow more arcs in the start, "
                 "or leave those sequences out."
             )
-        value = counts.log_likelihood + log_prior(self.family, progress.parameters)
-        progress.history.append(value / self.forest.weight)
-        progress.parameters = self.family.maximize(counts, progress.parameters)
-        progress.iteration += 1
+        return step.objective, step.parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,17 +18,27 @@ from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.counts import NgramCounts
 
-__all__ = ["choose_setting"]
+__all__ = ["choose_setting", "learn_setting"]
 
 M = TypeVar("M", bound=WFA | HMM)
+Setting: TypeAlias = Mapping[str, Any]
+LearnSetting: TypeAlias = Callable[[NgramCounts, HankelMoments, Setting], Learned[M]]
+
+
+def learn_setting(
+    corpus: Corpus, plan: MomentPlan, learn: LearnSetting[M], setting: Setting
+) -> Learned[M]:
+    """Learn on everything with one setting."""
+    counts = plan.count(corpus)
+    return learn(counts, plan.moments(counts, corpus.alphabet), setting)
 
 
 def choose_setting(
     corpus: Corpus,
     plan: MomentPlan,
-    learn: Callable[[NgramCounts, HankelMoments, Mapping[str, Any]], Learned[M]],
+    learn: LearnSetting[M],
     *,
-    settings: Sequence[Mapping[str, Any]],
+    settings: Sequence[Setting],
     validation_fraction: float,
     rng: np.random.Generator,
 ) -> Learned[M]:

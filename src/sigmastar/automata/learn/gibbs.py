@@ -17,18 +17,20 @@ from scipy.special import gammaln
 
 from sigmastar.automata.algebra import mixture
 from sigmastar.automata.inference.expected_counts import thread_count
-from sigmastar.automata.kernels.gibbs import count_states, draw_states, sweep
+from sigmastar.automata.kernels.gibbs import StateCounts, count_states, draw_states, sweep
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.em_start import smoothed
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.types import FloatArray, Learned
+from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["GibbsSettings", "learn_gibbs", "potential_scale_reduction"]
+__all__ = ["GibbsSettings", "learn_gibbs", "potential_scale_reduction", "seconds_of_sweep"]
+
+_TRIAL_POINTS = 50_000  # points of strings that a sweep is timed on
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,28 @@ def learn_gibbs(
     return Learned(PFA(average.initial, average.transitions, average.final, corpus.alphabet), info)
 
 
+def seconds_of_sweep(
+    corpus: Corpus, start: PFA, settings: GibbsSettings, *, random_state: RandomState = None
+) -> float:
+    """Measure how long one chain takes on this machine for one sweep of a corpus.
+
+    The first sweeps of a chain over the first strings are timed. What they cost by the point is
+    taken to be the same everywhere; what they cost by the parameter comes on top of it.
+    """
+    points = corpus.offsets[1:] + np.arange(1, len(corpus) + 1)
+    part = corpus[: max(int(np.searchsorted(points, _TRIAL_POINTS)), 1)]
+    with stage("timing a sweep") as bar:
+        chain = _Chain(part, start.n_states, settings, start, as_generator(random_state), bar)
+        chain.sweep()  # may compile
+        began = time.monotonic()
+        chain.sweep()
+        middle = time.monotonic()
+        log_joint(chain.counts, settings.outcome_prior, settings.state_prior)
+        by_parameter = time.monotonic() - middle
+    by_point = max(middle - began - by_parameter, 0.0) / len(chain.states)
+    return by_point * int(points[-1]) + by_parameter
+
+
 def potential_scale_reduction(traces: list[list[float]]) -> float:
     """Return Gelman and Rubin's statistic over chains, each cut into halves; near 1 is good."""
     length = min((len(trace) for trace in traces), default=0) // 2
@@ -144,7 +168,6 @@ class _Chain:
         self.trace: list[float] = []
         self.stopped = False
         begin = start if start is not None else _random_start(corpus, n_states, settings, rng)
-        n, k = begin.n_states, len(corpus.alphabet)
         self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
         draw_states(
             corpus.symbols,
@@ -155,14 +178,7 @@ class _Chain:
             self.states,
             rng,
         )
-        self.counts = (
-            np.zeros(n),
-            np.zeros((n, k, n)),
-            np.zeros((k, n, n)),
-            np.zeros((k, n)),
-            np.zeros(n),
-            np.zeros(n),
-        )
+        self.counts = StateCounts.zero(begin.n_states, len(corpus.alphabet))
         count_states(corpus.symbols, corpus.offsets, self.states, self.counts)
 
     def run(self) -> None:
@@ -174,19 +190,16 @@ class _Chain:
         for number in range(1, settings.n_sweeps + 1):
             if self.stopped:
                 return
-            sweep(
-                self.corpus.symbols,
-                self.corpus.offsets,
-                self.states,
-                self.counts,
-                settings.outcome_prior,
-                settings.state_prior,
-                self.rng,
-            )
-            self.trace.append(log_joint(self.counts, settings.outcome_prior, settings.state_prior))
+            self.sweep()
             if number in keep:
                 self.samples.append(self.model(self.corpus.alphabet))
             self.bar.advance(1, f"log joint {self.trace[-1]:.6g}")
+
+    def sweep(self) -> None:
+        """Draw every state once."""
+        a, b = float(self.settings.outcome_prior), float(self.settings.state_prior)
+        sweep(self.corpus.symbols, self.corpus.offsets, self.states, self.counts, a, b, self.rng)
+        self.trace.append(log_joint(self.counts, a, b))
 
     def model(self, alphabet: Alphabet) -> PFA:
         """Return the automaton of expected parameters given the states drawn."""
@@ -208,11 +221,7 @@ def _random_start(
     return smoothed(cast(PFA, learned.model), 1e-6)
 
 
-def log_joint(
-    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
-    a: float,
-    b: float,
-) -> float:
+def log_joint(counts: StateCounts, a: float, b: float) -> float:
     """Return log P(strings, states) with the parameters integrated out."""
     starts, arcs, _, uses, ends, totals = counts
     n, k = len(totals), len(uses)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.inference.scoring import conditional_scores
 from sigmastar.automata.inference.tree import PrefixTree, batches
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.splits import draw_part
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["HeldOut", "hold_out"]
@@ -31,7 +32,7 @@ class HeldOut:
 
     def score(self, model: WFA | HMM) -> float:
         """Return the mean log-score of a held-out sequence."""
-        automaton = readable(model)
+        automaton = as_wfa(model)
         total = sum(float(conditional_scores(automaton, tree).sum()) for tree in self._trees)
         mean = total / self.n_sequences
         return mean if np.isfinite(mean) else -np.inf
@@ -47,7 +48,6 @@ def hold_out(
             "Give a number of states instead, or cut the data into more sequences."
         )
     fraction = min(fraction, _MOST_SYMBOLS / max(corpus.n_symbols, 1))
-    order = rng.permutation(len(corpus))
-    size = min(max(round(fraction * len(corpus)), 1), len(corpus) - 1)
-    held, rest = np.sort(order[:size]), np.sort(order[size:])
-    return HeldOut(corpus.take(held), most_states), corpus.take(rest)
+    held = draw_part(len(corpus), fraction, rng, least=1)
+    rest = corpus.take(np.flatnonzero(~held))
+    return HeldOut(corpus.take(np.flatnonzero(held)), most_states), rest

@@ -98,13 +98,13 @@ def spectral_factors(
         left = (svd.left / svd.values).T * rows  # D⁻¹Uᵀ, rows scaled back
         right = svd.right * columns[:, None]
         return SpectralFactors(
-            moments,
-            moments.start_row @ right,
-            moments.symbol_blocks.project(left, right),  # balle2014 sec. 3.1
-            left @ moments.end_column,
-            left @ moments.column,
-            moments.row @ right,
-            svd.values,
+            moments=moments,
+            initial=moments.start_row @ right,
+            operators=moments.symbol_blocks.project(left, right),  # balle2014 sec. 3.1
+            final=left @ moments.end_column,
+            prefix_final=left @ moments.column,
+            substring_initial=moments.row @ right,
+            singular_values=svd.values,
         )
 
 

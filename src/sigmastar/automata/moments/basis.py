@@ -17,8 +17,9 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import IndexArray, SymbolArray, SymbolSequence
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.ngrams.counts import CodeArray, NgramCounts, Statistic, pack, unpack
+from sigmastar.ngrams.kernels.windows import StringTrie
 
-__all__ = ["Basis", "StringTrie", "all_basis", "frequent_basis", "given_basis"]
+__all__ = ["Basis", "all_basis", "frequent_basis", "given_basis"]
 
 # By which counts the strings of each side are ranked: (prefixes, suffixes).
 SIDES: dict[str, tuple[Statistic, Statistic]] = {
@@ -27,19 +28,6 @@ SIDES: dict[str, tuple[Statistic, Statistic]] = {
     "string": ("prefix", "suffix"),
 }
 _MOST_STRINGS = 100_000
-
-
-@dataclass(frozen=True, eq=False)
-class StringTrie:
-    """The trie of some strings: every parent before its children.
-
-    ``children[node, symbol]`` and ``member[node]`` are -1 where there is no such child, or where
-    the node is none of the strings.
-    """
-
-    children: SymbolArray
-    member: SymbolArray
-    parent: SymbolArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,20 +11,30 @@ Source: Balle, Hamilton, Pineau (2014), sections 2 and 3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from sigmastar.automata.moments.basis import SIDES, Basis, StringTrie, build_trie
+from sigmastar.automata.moments.basis import SIDES, Basis, build_trie
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.ngrams.counts import CodeArray, NgramCounts, Statistic
-from sigmastar.ngrams.kernels.windows import add_to_parents, hankel_entries
+from sigmastar.ngrams.kernels.windows import StringTrie, add_to_parents, hankel_entries
 
-__all__ = ["HankelMoments", "SymbolBlocks", "hankel_moments", "needed_depth"]
+__all__ = [
+    "HankelMoments",
+    "Normalize",
+    "SymbolBlocks",
+    "hankel_moments",
+    "needed_depth",
+    "scaling_exponent",
+    "scaling_exponents",
+]
+
+Normalize: TypeAlias = bool | float | Literal["auto"]
 
 _DENSE_ENTRIES = 30_000_000  # above this many entries, the blocks of the symbols stay sparse
 _SPARSE_SHARE = 0.1  # a large block with fewer entries than this share stays sparse
@@ -165,6 +175,18 @@ class HankelMoments:
         )
 
 
+def scaling_exponent(normalize: Normalize, usual: float = 0.5) -> float:
+    """Return the power of the variance scaling: True is one half, False none, "auto" the usual."""
+    if normalize == "auto":
+        return usual
+    return 0.5 if normalize is True else float(normalize)
+
+
+def scaling_exponents(normalize: Normalize, tried: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the powers to choose among: those ``tried`` if the choice is left to "auto"."""
+    return tried if normalize == "auto" else (scaling_exponent(normalize),)
+
+
 def needed_depth(basis: Basis, statistics: Statistic) -> int:
     """Return how deep the counts must be to fill the blocks of a basis."""
     return basis.depth + (1 if statistics == "string" else 0)
@@ -211,21 +233,22 @@ def hankel_moments(
     at_start: Statistic = "string" if statistics == "string" else "prefix"
     through: Statistic = "substring" if statistics == "substring" else "prefix"
     at_end: Statistic = "suffix" if statistics == "substring" else "string"
+    going_on = counts.count(*_extended(basis, counts.bits), through)
     return HankelMoments(
-        alphabet,
-        statistics,
-        basis,
-        block,
-        blocks,
-        counts.count(*suffixes, statistics) * scale,
-        counts.count(*prefixes, statistics) * scale,
-        counts.count(*suffixes, at_start) * scale,
-        counts.count(*prefixes, at_end) * scale,
-        counts.count(*prefixes, through) * scale,
-        counts.count(*_extended(basis, counts.bits), through).reshape(basis.n_symbols, -1) * scale,
-        counts.count(*prefixes, sides[0]).astype(np.float64),
-        counts.count(*suffixes, sides[1]).astype(np.float64),
-        counts.n_sequences,
+        alphabet=alphabet,
+        statistics=statistics,
+        basis=basis,
+        block=block,
+        symbol_blocks=blocks,
+        row=counts.count(*suffixes, statistics) * scale,
+        column=counts.count(*prefixes, statistics) * scale,
+        start_row=counts.count(*suffixes, at_start) * scale,
+        end_column=counts.count(*prefixes, at_end) * scale,
+        mass=counts.count(*prefixes, through) * scale,
+        next_mass=going_on.reshape(basis.n_symbols, -1) * scale,
+        row_counts=counts.count(*prefixes, sides[0]).astype(np.float64),
+        column_counts=counts.count(*suffixes, sides[1]).astype(np.float64),
+        n_sequences=counts.n_sequences,
     )
 
 
@@ -235,14 +258,15 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     whole = statistics == "string"
     prefixes = build_trie(basis.prefixes, basis.n_symbols)
     suffixes = build_trie(basis.suffixes, basis.n_symbols)
-    trie = (prefixes.children, prefixes.member)
     n_rows, n_nodes, n_symbols = basis.shape[0], len(suffixes.member), basis.n_symbols
     scale = np.float64(1.0 / counts.n_sequences)
     listed = np.empty((0, 2), dtype=np.int64)
     size = (n_symbols + 1) * n_rows * n_nodes
     if size <= _DENSE_ENTRIES:
         table = np.zeros(size, dtype=np.int64)
-        hankel_entries(codes, totals, counts.bits, whole, trie, suffixes.children, table, listed)
+        hankel_entries(
+            codes, totals, counts.bits, whole, prefixes, suffixes.children, table, listed
+        )
         nodes = table.reshape((n_symbols + 1) * n_rows, n_nodes)
         if not whole:
             add_to_parents(nodes, suffixes.parent)
@@ -255,7 +279,15 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     with stage("Filling the Hankel blocks", len(codes)) as progress:
         for first in range(0, len(codes), _CHUNK):
             part = slice(first, first + _CHUNK)
-            some = (codes[part], totals[part], counts.bits, whole, trie, suffixes.children, none)
+            some = (
+                codes[part],
+                totals[part],
+                counts.bits,
+                whole,
+                prefixes,
+                suffixes.children,
+                none,
+            )
             entries = np.empty((hankel_entries(*some, listed), 2), dtype=np.int64)
             hankel_entries(*some, entries)
             places = np.divmod(entries[:, 0], n_nodes)

@@ -108,6 +108,10 @@ class MomentPlan:
         """Choose the basis and fill its blocks."""
         return hankel_moments(counts, self.choose(counts, alphabet), self.statistics, alphabet)
 
+    def moments_of(self, corpus: Corpus) -> HankelMoments:
+        """Count, choose the basis and fill its blocks."""
+        return self.moments(self.count(corpus), corpus.alphabet)
+
     def _given(self, alphabet: Alphabet) -> Basis:
         prefixes, suffixes = cast(tuple[Any, Any], self.basis)
         return given_basis(prefixes, suffixes, alphabet)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from sigmastar.bench.demo.common import Savable, timed
+from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
 from sigmastar.corpus.frames import as_frames
 from sigmastar.corpus.readers.frames import FrameTable
@@ -23,7 +24,6 @@ from sigmastar.sensors.estimators.baselines import FramewiseTagger
 from sigmastar.sensors.estimators.em import EMSequenceTagger
 from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
 from sigmastar.sensors.features.centroids import CentroidFeatures
-from sigmastar.show.views.confusion import Confusion, confusion
 
 __all__ = ["SensorsDemo", "SensorsRow", "demo_sensors"]
 

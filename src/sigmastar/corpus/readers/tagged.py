@@ -6,17 +6,16 @@ list twice where a format has one kind of tag only).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
 from sigmastar.core.errors import ParseError
+from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
 from sigmastar.corpus.readers.source import Source
 
 __all__ = ["Sentence", "conllu", "tag_columns", "word_tag_lines"]
 
 Sentence: TypeAlias = tuple[list[str], list[str], list[str]]
-_CONLLU_ID = re.compile(r"[0-9]+([-.][0-9]+)?\Z")
 
 
 def conllu(source: Source) -> Iterator[Sentence]:
@@ -30,23 +29,11 @@ def conllu(source: Source) -> Iterator[Sentence]:
                 yield forms, upos, xpos
                 forms, upos, xpos = [], [], []
             continue
-        if text.startswith("#"):
-            continue
-        columns = text.split("\t")
-        if len(columns) != 10:
-            raise ParseError(
-                source.path, number, "10 tab-separated columns", f"{len(columns)} in {text[:60]!r}"
-            )
-        if not _CONLLU_ID.match(columns[0]):
-            raise ParseError(
-                source.path, number, "a word id such as 7, 7-8 or 7.1", repr(columns[0][:40])
-            )
-        if columns[0].isdigit():
-            if not columns[1]:
-                raise ParseError(source.path, number, "a word in column 2", "nothing")
-            forms.append(columns[1])
-            upos.append(columns[3])
-            xpos.append(columns[4])
+        columns = word_columns(text, source.path, number)
+        if columns is not None:
+            forms.append(columns[FORM])
+            upos.append(columns[UPOS])
+            xpos.append(columns[XPOS])
     if forms:
         yield forms, upos, xpos
 

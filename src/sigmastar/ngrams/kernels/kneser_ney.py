@@ -7,16 +7,34 @@ pairs, sorted by symbol: P_k(σ | h) = share(h, σ) + γ(h) P_{k-1}(σ | h witho
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.ngrams.kernels.windows import CodeArray
 
-__all__ = ["continue_row", "text_likelihoods"]
+__all__ = ["Contexts", "continue_row", "text_likelihoods"]
+
+
+class Contexts(NamedTuple):
+    """The contexts of all orders and what may follow them.
+
+    Contexts of order k are those from ``order_starts[k - 1]`` on, continuations of context i
+    those from ``starts[i]`` on.
+    """
+
+    order_starts: IndexArray
+    codes: CodeArray
+    backoff: FloatArray
+    starts: IndexArray
+    symbols: SymbolArray
+    shares: FloatArray
 
 
 @kernel
-def find_code(codes: np.ndarray, code: np.uint64, first: int, last: int) -> int:
+def find_code(codes: CodeArray, code: np.uint64, first: int, last: int) -> int:
     """Return the place of a code in a sorted range, or -1."""
     end = last
     while first < last:
@@ -55,15 +73,11 @@ def context_code(text: SymbolArray, position: int, length: int, bits: int) -> np
 def continue_row(
     context: SymbolArray,
     bits: int,
-    order_starts: IndexArray,
-    contexts: tuple[np.ndarray, ...],
+    contexts: Contexts,
     row: FloatArray,
 ) -> None:
-    """Turn a row of the lowest distribution into P(· | context), in place.
-
-    ``contexts`` holds codes, back-off weights and starts of the contexts, then symbols and shares.
-    """
-    codes, backoff, starts, symbols, shares = contexts
+    """Turn a row of the lowest distribution into P(· | context), in place."""
+    order_starts, codes, backoff, starts, symbols, shares = contexts
     for length in range(min(len(order_starts) - 1, len(context) + 1)):
         code = context_code(context, len(context), length, bits)
         place = find_code(codes, code, order_starts[length], order_starts[length + 1])
@@ -81,12 +95,11 @@ def position_likelihood(
     position: int,
     begin: int,
     bits: int,
-    order_starts: IndexArray,
-    contexts: tuple[np.ndarray, ...],
+    contexts: Contexts,
     lowest: float,
 ) -> float:
     """Return P(symbol at a position | what precedes it from ``begin`` on)."""
-    codes, backoff, starts, symbols, shares = contexts
+    order_starts, codes, backoff, starts, symbols, shares = contexts
     likelihood = lowest
     for length in range(min(len(order_starts) - 1, position - begin + 1)):
         code = context_code(text, position, length, bits)
@@ -105,8 +118,7 @@ def text_likelihoods(
     text: SymbolArray,
     offsets: IndexArray,
     bits: int,
-    order_starts: IndexArray,
-    contexts: tuple[np.ndarray, ...],
+    contexts: Contexts,
     lowest: float,
     likelihood: FloatArray,
 ) -> None:
@@ -116,5 +128,5 @@ def text_likelihoods(
         likelihood[begin] = 1.0
         for position in range(begin + 1, offsets[i + 1]):
             likelihood[position] = position_likelihood(
-                text, position, begin, bits, order_starts, contexts, lowest
+                text, position, begin, bits, contexts, lowest
             )

@@ -8,12 +8,37 @@ with an n-gram are neighbours, and the end of a sequence sorts first.
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, SymbolArray
 
-__all__ = ["add_to_parents", "hankel_entries", "merge_runs", "run_lengths", "window_codes"]
+__all__ = [
+    "CodeArray",
+    "StringTrie",
+    "add_to_parents",
+    "hankel_entries",
+    "merge_runs",
+    "run_lengths",
+    "window_codes",
+]
+
+CodeArray: TypeAlias = NDArray[np.uint64]
+
+
+class StringTrie(NamedTuple):
+    """The trie of some strings: every parent before its children.
+
+    ``children[node, symbol]`` and ``member[node]`` are -1 where there is no such child, or where
+    the node is none of the strings.
+    """
+
+    children: SymbolArray
+    member: SymbolArray
+    parent: SymbolArray
 
 
 @kernel
@@ -22,8 +47,8 @@ def window_codes(
     offsets: IndexArray,
     bits: int,
     depth: int,
-    codes: np.ndarray,
-    first: np.ndarray,
+    codes: CodeArray,
+    first: CodeArray,
 ) -> None:
     """Write the code of the window at every position (the end included), and of each first one.
 
@@ -49,7 +74,7 @@ def window_codes(
 
 @kernel
 def run_lengths(
-    codes: np.ndarray, weights: IndexArray, unique: np.ndarray, totals: IndexArray
+    codes: CodeArray, weights: IndexArray, unique: CodeArray, totals: IndexArray
 ) -> int:
     """Sum the weights of equal neighbours; return how many runs there are.
 
@@ -67,11 +92,11 @@ def run_lengths(
 
 @kernel
 def merge_runs(
-    codes: np.ndarray,
+    codes: CodeArray,
     counts: IndexArray,
-    other_codes: np.ndarray,
+    other_codes: CodeArray,
     other_counts: IndexArray,
-    unique: np.ndarray,
+    unique: CodeArray,
     totals: IndexArray,
 ) -> int:
     """Merge two sorted tables of distinct codes, adding counts; return the size of the result."""
@@ -132,19 +157,19 @@ def deepest_nodes(
 
 @kernel
 def hankel_entries(
-    codes: np.ndarray,
+    codes: CodeArray,
     counts: IndexArray,
     bits: int,
     whole: bool,
-    prefix_trie: tuple[SymbolArray, SymbolArray],
+    prefixes: StringTrie,
     suffix_children: SymbolArray,
     table: IndexArray,
     entries: IndexArray,
 ) -> int:
     """Count windows of the forms u·σ·v and u·v, for u in a set of prefixes and v in a trie.
 
-    An entry's key is (symbol · rows + row) · nodes + node: row is a member of the prefixes' trie
-    (``children``, ``member``), node the *deepest* node of the suffixes' trie that the window
+    An entry's key is (symbol · rows + row) · nodes + node: row is a member of the prefixes' trie,
+    node the *deepest* node of the suffixes' trie that the window
     reaches, symbol is one past the last for u·v. Adding each node's count to its parent's
     afterwards gives the counts of all v. With ``whole`` only windows that are all of u·σ·v or u·v
     count.
@@ -152,7 +177,7 @@ def hankel_entries(
     Counts are added to ``table`` by key; if it is empty, pairs (key, count) are listed in
     ``entries``; if that is empty too, they are only numbered. Returns their number.
     """
-    children, member = prefix_trie
+    children, member = prefixes.children, prefixes.member
     n_nodes, n_symbols = suffix_children.shape
     n_rows = 0
     longest = 0

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import Symbol
 from sigmastar.show.plots.axes import fresh_axes, weights_colours
-from sigmastar.show.views.confusion import confusion
 from sigmastar.show.views.subject import automaton_of, subject_of
 
 __all__ = ["confusion_matrix", "transitions"]
@@ -37,9 +37,9 @@ def transitions(model: Any, symbol: Symbol | None = None, *, ax: Any = None) -> 
         if matrix is None:
             raise InvalidParameter(f"a {type(subject).__name__} has no transition matrix to plot.")
     else:
-        from sigmastar.automata.inference.readout import readable
+        from sigmastar.automata.models.subject import as_wfa
 
-        automaton = readable(automaton_of(model))
+        automaton = as_wfa(automaton_of(model))
         matrix = automaton.transitions[automaton.alphabet.index(symbol)]
     most = float(np.abs(matrix).max()) or 1.0
     axes = fresh_axes(ax, (4.4, 3.8))

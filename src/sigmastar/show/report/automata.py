@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata import inference
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.drawing.charts import bars, stems
+from sigmastar.drawing.charts import stems
 from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
+from sigmastar.show.report.prediction import prediction_card
 from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import StateGraph, state_graph
 from sigmastar.show.views.summary import ends_soon, shown_string, summarize
@@ -90,7 +91,7 @@ def graph_card(graph: StateGraph) -> Markup:
 def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
     if graph.grouped:
         names: Sequence[str] = [str(i) for i in range(min(model.n_states, _WIDEST))]
-        move = readable(model).transition_sum[: len(names), : len(names)]
+        move = as_wfa(model).transition_sum[: len(names), : len(names)]
         note = "The sum of all operators in the learned basis; orange is negative."
     else:
         names, move = graph.names, graph.move
@@ -102,7 +103,7 @@ def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
             note=note,
         )
     ]
-    automaton = readable(model)
+    automaton = as_wfa(model)
     weights = np.abs(automaton.transitions).sum(axis=(1, 2))
     busiest = np.argsort(-weights, kind="stable")[:6]
     order = [int(name) for name in names]
@@ -151,19 +152,7 @@ def _predictions(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
     ]
     for prefix in _beginnings(model):
         distribution = inference.next_distribution(model, [prefix])[0]
-        best = np.argsort(-distribution, kind="stable")[:7]
-        names = [*symbols, "END"]
-        after = shown_string(prefix)
-        cards.append(
-            card(
-                f"After {after}" if prefix else "At the beginning",
-                bars(
-                    [names[i] for i in best],
-                    [float(distribution[i]) for i in best],
-                    title=f"next symbol after {after}",
-                ),
-            )
-        )
+        cards.append(prediction_card(prefix, [*symbols, "END"], distribution, most=7))
     return cards
 
 

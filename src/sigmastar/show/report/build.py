@@ -27,8 +27,8 @@ from sigmastar.show.report.sensors import sensor_sections
 from sigmastar.show.report.taggers import tagger_sections
 from sigmastar.show.report.transducers import transducer_sections, transliterator_sections
 from sigmastar.show.views.subject import subject_of
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.transliteration.model import TransliterationModel
@@ -40,7 +40,7 @@ _KINDS = {  # a kind before those it is a special case of
     WFA: "a weighted automaton",
     HMM: "a hidden Markov model",
     NgramModel: "an n-gram model",
-    HMMTagger: "a hidden Markov tagger",
+    HMMTaggerModel: "a hidden Markov tagger",
     FSTTagger: "a tagger compiled into a transducer",
     Transducer: "a transducer",
     ParametricTransducer: "a transducer with parameters",
@@ -111,7 +111,7 @@ def model_sections(
         return model.facts(), sensor_sections(model, history, table)
     pairs = _expect(data, PairCorpus)
     _refuse_nothing(pairs)
-    if isinstance(model, (HMMTagger, FSTTagger)):
+    if isinstance(model, (HMMTaggerModel, FSTTagger)):
         return model.facts(), tagger_sections(model, history, pairs)
     if isinstance(model, TransliterationModel):
         return model.facts(), transliterator_sections(model, history, pairs)

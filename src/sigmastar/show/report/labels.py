@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from sigmastar.core.confusion import Confusion
 from sigmastar.drawing.canvas import NEGATIVE
 from sigmastar.drawing.charts import bars
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup
 from sigmastar.show.report.page import card, scrolling, table
-from sigmastar.show.views.confusion import Confusion
 
 __all__ = ["confusion_cards", "first_states", "percent"]
 
@@ -38,14 +38,7 @@ def confusion_cards(found: Confusion) -> list[Markup]:
         column_title="given",
         wrong=NEGATIVE,
     )
-    off = found.counts.copy()
-    np.fill_diagonal(off, 0)
-    worst = np.argsort(-off, axis=None, kind="stable")[:12]
-    rows = []
-    for flat in worst:
-        i, j = np.unravel_index(int(flat), off.shape)
-        if off[i, j]:
-            rows.append((found.labels[i], found.labels[j], f"{off[i, j]:,}"))
+    rows = [(right, given, f"{times:,}") for right, given, times in found.errors(12)]
     recall = list(zip(found.labels, found.recall, strict=True))[:_MOST_LABELS]
     known = [(name, float(value)) for name, value in recall if np.isfinite(value)]
     cards = [

@@ -59,7 +59,7 @@ def learning_cards(history: Mapping[str, Any]) -> list[Markup]:
         for row in _rows(history.get("leaderboard")) or _rows(history.get("validation"))
         if isinstance(row, Mapping)
     ][:_MOST_TRIED]
-    columns = list(_simple(tried[0]))[:_MOST_COLUMNS] if tried else []
+    columns = list(dict.fromkeys(key for row in tried for key in _simple(row)))[:_MOST_COLUMNS]
     if columns:
         rows_tried = [[fact_text(_simple(row).get(key, "")) for key in columns] for row in tried]
         cards.append(

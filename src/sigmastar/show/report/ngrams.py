@@ -9,11 +9,11 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.drawing.charts import bars
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, table
+from sigmastar.show.report.prediction import prediction_card
 from sigmastar.show.views.summary import shown_string
 
 __all__ = ["ngram_sections"]
@@ -39,18 +39,7 @@ def _predictions(model: NgramModel) -> list[Markup]:
     for _ in range(3):
         corpus = Corpus.from_sequences([prefix], alphabet=model.alphabet)
         row = model.distributions(corpus)[0]
-        best = np.argsort(-row, kind="stable")[:8]
-        after = shown_string(prefix)
-        cards.append(
-            card(
-                f"After {after}" if prefix else "At the beginning",
-                bars(
-                    [names[i] for i in best],
-                    [float(row[i]) for i in best],
-                    title=f"next symbol after {after}",
-                ),
-            )
-        )
+        cards.append(prediction_card(prefix, names, row, most=8))
         code = int(np.argmax(row[: model.n_symbols]))
         prefix = [*prefix, model.alphabet.symbols[code]]
     return cards

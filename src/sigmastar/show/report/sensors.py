@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
 from sigmastar.corpus.readers.frames import FrameTable
 from sigmastar.drawing.charts import lines, strips
 from sigmastar.drawing.heatmap import heatmap
@@ -16,7 +17,6 @@ from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.labels import confusion_cards, first_states, percent
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, table
-from sigmastar.show.views.confusion import confusion
 
 __all__ = ["sensor_sections", "stream_card"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.drawing.canvas import shorten
 from sigmastar.drawing.charts import bars
@@ -16,13 +17,13 @@ from sigmastar.drawing.markup import Markup, element, join
 from sigmastar.show.report.labels import confusion_cards, percent
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
-from sigmastar.show.views.confusion import confusion
-from sigmastar.tagging.evaluation import evaluate_tagger
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.sequential import SequentialTransducer
-from sigmastar.tagging.fst_tagger import FSTTagger
-from sigmastar.tagging.hmm_tagger import HMMTagger
 from sigmastar.tagging.model import SCORE_UNIT, TagModel
+from sigmastar.tagging.taggers.evaluation import evaluate_tagger
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.sentences import tags_of, words_of
 
 __all__ = ["tagged_sentence", "tagger_sections"]
 
@@ -32,12 +33,12 @@ _SENTENCES = 8
 
 
 def tagger_sections(
-    tagger: HMMTagger | FSTTagger, history: Mapping[str, Any], data: PairCorpus | None
+    tagger: HMMTaggerModel | FSTTagger, history: Mapping[str, Any], data: PairCorpus | None
 ) -> list[Section]:
     """Return the sections of a tagger's page."""
     tested: list[Section] = []
     if data is not None:
-        sentences = [[str(word) for word in sentence] for sentence in data.source]
+        sentences = words_of(data)
         given = tagger.predict(sentences)
         tested = [
             Section("Test", _test(tagger, data, given)),
@@ -50,9 +51,9 @@ def tagger_sections(
     ]
 
 
-def _machine(tagger: HMMTagger | FSTTagger) -> list[Markup]:
-    if isinstance(tagger, HMMTagger):
-        return _tag_cards(tagger.model_)
+def _machine(tagger: HMMTaggerModel | FSTTagger) -> list[Markup]:
+    if isinstance(tagger, HMMTaggerModel):
+        return _tag_cards(tagger)
     if isinstance(tagger.machine, LazyTransducer):
         return _tag_cards(tagger.machine.model)
     return _transducer_cards(tagger.machine)
@@ -179,7 +180,9 @@ def _transducer_cards(machine: SequentialTransducer) -> list[Markup]:
     ]
 
 
-def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus, given: list[list[str]]) -> list[Markup]:
+def _test(
+    tagger: HMMTaggerModel | FSTTagger, data: PairCorpus, given: list[list[str]]
+) -> list[Markup]:
     figures = evaluate_tagger(tagger, data)
     rows = [
         ("words", f"{figures['n_words']:,}", percent(figures["accuracy"])),
@@ -188,10 +191,9 @@ def _test(tagger: HMMTagger | FSTTagger, data: PairCorpus, given: list[list[str]
         ("whole sentences", f"{figures['n_sentences']:,}", percent(figures["sentence_accuracy"])),
     ]
     guessed = [tag for sentence in given for tag in sentence]
-    right = [tag for sentence in data.target for tag in sentence]
     return [
         card("How well it does", table(("", "number", "right"), rows)),
-        *confusion_cards(confusion(right, guessed)),
+        *confusion_cards(confusion(tags_of(data), guessed)),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.confusion import confusion
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
@@ -19,7 +20,6 @@ from sigmastar.metrics import (
 from sigmastar.show.report.labels import confusion_cards, first_states, percent
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
-from sigmastar.show.views.confusion import confusion
 from sigmastar.show.views.summary import shown_string
 from sigmastar.transducers import inference as inference
 from sigmastar.transducers.models.parametric import ParametricTransducer

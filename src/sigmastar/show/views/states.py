@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans
 
-from sigmastar.automata.inference.readout import Readout, readable
+from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA, useful_states
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.rules import Integer, check
@@ -82,7 +83,7 @@ def state_graph(model: WFA | HMM, *, max_states: int = 14, arcs_each: int = 3) -
     """
     check("max_states", max_states, Integer(1))
     check("arcs_each", arcs_each, Integer(0))
-    automaton = readable(model)
+    automaton = as_wfa(model)
     grouped = not isinstance(automaton, PFA)
     machine = automaton if isinstance(automaton, PFA) else _grouped(automaton, max_states)
     visits = expected_visits(machine)

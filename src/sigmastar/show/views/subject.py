@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sigmastar.automata.models.hmm import HMM
-from sigmastar.automata.models.wfa import WFA
+from sigmastar.automata.models import subject as automata
+from sigmastar.automata.models.subject import Automaton
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.model_files import read_history
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.loading import load
-from sigmastar.tagging.hmm_tagger import HMMTagger
 
 __all__ = ["Subject", "automaton_of", "subject_of"]
 
@@ -32,24 +31,17 @@ def subject_of(thing: Any) -> Subject:
         return thing
     if isinstance(thing, (str, os.PathLike)):
         return Subject(load(thing), read_history(thing), Path(thing).stem)
-    if isinstance(thing, HMMTagger) and hasattr(thing, "model_"):
-        return Subject(thing, thing.info_, None)
+    if isinstance(thing, StoredModel):
+        return Subject(thing, {}, None)
     if hasattr(thing, "model_"):
         name = type(thing).__name__
         return Subject(thing.model_, {"method": name, **thing.info_}, name)
-    if not isinstance(thing, StoredModel) or isinstance(thing, HMMTagger):
-        raise InvalidParameter(
-            "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
-            f"got {type(thing).__name__}. Fit the estimator first."
-        )
-    return Subject(thing, {}, None)
+    raise InvalidParameter(
+        "model must be a sigmastar model, a fitted estimator or the path of a .sigma file; "
+        f"got {type(thing).__name__}. Fit the estimator first."
+    )
 
 
-def automaton_of(thing: Any) -> WFA | HMM:
+def automaton_of(thing: Any) -> Automaton:
     """Take the automaton or HMM out of a file, an estimator or a model."""
-    model = subject_of(thing).model
-    if not isinstance(model, (WFA, HMM)):
-        raise InvalidParameter(
-            f"model must be an automaton (WFA, PFA or HMM); got a {type(model).__name__}."
-        )
-    return model
+    return automata.automaton_of(subject_of(thing).model)

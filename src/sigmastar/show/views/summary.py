@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata.inference import likeliest_strings, log_proba, sample
-from sigmastar.automata.inference.readout import readable
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA, useful_states
 
 __all__ = ["ends_soon", "shown_string", "summarize"]
@@ -29,7 +29,7 @@ def summarize(machine: WFA | HMM, strings: int = 10) -> dict[str, Any]:
     strings : int
         How many of its likeliest strings to find.
     """
-    automaton = readable(machine)
+    automaton = as_wfa(machine)
     mass = automaton.total_mass()
     summary: dict[str, Any] = {
         "kind": machine.kind,
@@ -60,7 +60,7 @@ def ends_soon(machine: WFA | HMM) -> bool:
     with rare loops that hardly ever end, some string would be far longer than the mean: the
     spectral radius says how long.
     """
-    automaton = readable(machine)
+    automaton = as_wfa(machine)
     if automaton.spectral_radius >= _LONGEST_TAIL:
         return False
     return not isinstance(automaton, PFA) or abs(automaton.total_mass() - 1) < 1e-6

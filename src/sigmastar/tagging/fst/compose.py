@@ -77,10 +77,10 @@ def compose(
                 last = strings.number((*out, *second.string(int(second.final[at]))))
         final.append(last)
     return SequentialTransducer(
-        np.stack(rows),
-        np.stack(written),
-        np.array(final, np.int32),
-        strings.pool(),
-        first.inputs,
-        second.output_symbols,
+        next_states=np.stack(rows),
+        outputs=np.stack(written),
+        final=np.array(final, np.int32),
+        pool=strings.pool(),
+        inputs=first.inputs,
+        output_symbols=second.output_symbols,
     ).minimized()

@@ -9,13 +9,22 @@ to the tagger wherever no decision was forced.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 
+from sigmastar.core.hashing import EMPTY, table_size
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.decode import viterbi_many
-from sigmastar.tagging.kernels.lazy import forget, move_arcs, move_slots, run_lazy
+from sigmastar.tagging.decode import decode_classes
+from sigmastar.tagging.kernels.lazy import (
+    ARCS,
+    COLUMNS,
+    COUNTERS,
+    STATES,
+    Memory,
+    forget,
+    move_tables,
+    run_lazy,
+)
 from sigmastar.tagging.model import TagModel
 
 __all__ = ["LazyTransducer"]
@@ -46,20 +55,18 @@ class LazyTransducer:
         self._lock = threading.Lock()
         self._memory = self._new_memory(min(max_states, 1 << 16))
 
-    def _new_memory(self, n_states: int) -> tuple[np.ndarray[Any, Any], ...]:
-        slots = 16
-        while slots < 2 * n_states:
-            slots *= 2
-        memory = (
-            np.empty(16 * slots, np.int64),
-            np.empty(slots, np.int32),
-            np.empty((n_states, 7), np.int32),
-            np.empty(8 * n_states, np.int32),
-            np.empty((16 * n_states, 2), np.int32),
-            np.empty(16 * n_states, np.int64),
-            np.empty(64 * n_states, np.int32),
-            np.empty(16 * n_states, np.int32),
-            np.zeros(6, np.int64),
+    def _new_memory(self, n_states: int) -> Memory:
+        slots = table_size(n_states)
+        memory = Memory(
+            arcs=np.empty((8 * slots, 2), np.int64),
+            slots=np.empty(slots, np.int32),
+            states=np.empty((n_states, COLUMNS), np.int32),
+            names=np.empty(8 * n_states, np.int32),
+            paths=np.empty((16 * n_states, 2), np.int32),
+            path_scores=np.empty(16 * n_states, np.int64),
+            path_tags=np.empty(64 * n_states, np.int32),
+            strings=np.empty(16 * n_states, np.int32),
+            used=np.zeros(COUNTERS, np.int64),
         )
         forget(memory, self.model.n_tags)
         return memory
@@ -67,12 +74,12 @@ class LazyTransducer:
     @property
     def n_states(self) -> int:
         """How many states there are now."""
-        return int(self._memory[8][0])
+        return int(self._memory.used[STATES])
 
     @property
     def n_arcs(self) -> int:
         """How many arcs there are now (ends of sentences included)."""
-        return int(self._memory[8][5])
+        return int(self._memory.used[ARCS])
 
     def __repr__(self) -> str:
         return f"LazyTransducer({self.n_states:,} states, {self.n_arcs:,} arcs so far)"
@@ -80,9 +87,8 @@ class LazyTransducer:
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences."""
         model = self.model
-        classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
+        classes, moves = model.classes, model.moves
         limit = _NO_LIMIT if self.look_ahead is None else self.look_ahead
-        moves = (model.bigram, model.trigram)
         output = np.empty(len(codes), np.int32)
         done = 0
         with self._lock:
@@ -92,15 +98,13 @@ class LazyTransducer:
                 done += int(run_lazy(codes, rest, classes, moves, limit, self._memory, output))
                 if done == len(starts) - 1:
                     break
-                size = len(self._memory[2])
+                size = len(self._memory.states)
                 if size < self.max_states:
                     self._grow(min(self.max_states, 4 * size))
                 elif fresh:  # one sentence that is larger than the whole memory
                     part = slice(starts[done], starts[done + 1])
-                    one = np.array([0, starts[done + 1] - starts[done]])
-                    score = np.empty(1, np.int64)
-                    target = output[part]
-                    viterbi_many(codes[part], one, classes, *moves, target, score)
+                    alone = np.array([0, starts[done + 1] - starts[done]])
+                    output[part] = decode_classes(model, codes[part], alone)
                     done += 1
                 else:
                     forget(self._memory, model.n_tags)
@@ -110,9 +114,10 @@ class LazyTransducer:
     def _grow(self, n_states: int) -> None:
         """Move to a larger memory."""
         old, new = self._memory, self._new_memory(n_states)
-        new[1][:] = -1
-        for before, after in zip(old[2:], new[2:], strict=True):
-            after[: len(before)] = before
-        move_arcs(old[0], new[0])
-        move_slots(new)
+        new.slots[:] = EMPTY  # the start state is among those that move in
+        for name in Memory._fields:
+            if name not in ("arcs", "slots"):
+                before: SymbolArray = getattr(old, name)
+                getattr(new, name)[: len(before)] = before
+        move_tables(old, new)
         self._memory = new

@@ -13,26 +13,22 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolArray
 from sigmastar.tagging.fst.names import class_names
-from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.fst.sequential import NO_STRINGS, SequentialTransducer
 from sigmastar.tagging.kernels.ntype import greedy_pairs, greedy_tags
 from sigmastar.tagging.model import TagModel
 
 __all__ = ["n1_choices", "n_type", "reachable"]
 
-_NO_POOL = (np.zeros(1, np.int32), np.zeros(1, np.int64))
-
 
 def n1_choices(model: TagModel) -> SymbolArray:
     """Return the tag that n1 chooses for each class (column) after each tag (row)."""
     choices = np.empty((model.n_tags + 1, model.n_classes), np.int32)
-    classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
-    greedy_tags(classes, model.bigram, choices)
+    greedy_tags(model.classes, model.bigram, choices)
     return choices
 
 
 def n_type(model: TagModel, order: int) -> SequentialTransducer:
     """Build the n0-, n1- or n2-type transducer of a tagger."""
-    names = class_names(model)
     n = model.n_tags
     if order == 0:
         best = np.array(
@@ -41,26 +37,33 @@ def n_type(model: TagModel, order: int) -> SequentialTransducer:
                 for a, b in zip(model.offsets[:-1], model.offsets[1:], strict=True)
             ]
         )
-        targets = np.zeros((1, model.n_classes), np.int32)
-        return SequentialTransducer(
-            targets, 1 + best[None, :], np.zeros(1, np.int32), _NO_POOL, names, model.tags
-        )
+        return _writing_tags(model, np.zeros((1, model.n_classes), np.int32), best[None, :])
     if order == 1:
         # The boundary's row comes first: it is the start.
         rows = np.concatenate(([n], np.arange(n)))
         choices = n1_choices(model)[rows]
-        final = np.zeros(n + 1, np.int32)
-        machine = SequentialTransducer(choices + 1, choices + 1, final, _NO_POOL, names, model.tags)
-        return reachable(machine).minimized()
+        return reachable(_writing_tags(model, choices + 1, choices)).minimized()
     if model.order != 2:
         raise InvalidParameter('kind="n2" needs a tagger of order 2; this one has order 1.')
-    return _n2_type(model, names)
+    return _n2_type(model)
 
 
-def _n2_type(model: TagModel, names: list[str]) -> SequentialTransducer:
+def _writing_tags(model: TagModel, targets: SymbolArray, tags: SymbolArray) -> SequentialTransducer:
+    """Make the machine that writes one tag on every arc and may end everywhere."""
+    return SequentialTransducer(
+        next_states=targets,
+        outputs=tags + 1,
+        final=np.zeros(len(targets), np.int32),
+        pool=NO_STRINGS,
+        inputs=class_names(model),
+        output_symbols=model.tags,
+    )
+
+
+def _n2_type(model: TagModel) -> SequentialTransducer:
     """Explore pairs of tags from the boundary on."""
     n = model.n_tags
-    classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
+    classes = model.classes
     number = np.full((n + 1, n + 1), -1, np.int32)
     number[n, n] = 0
     pairs = [(n, n)]
@@ -76,10 +79,7 @@ def _n2_type(model: TagModel, names: list[str]) -> SequentialTransducer:
                 pairs.append((old, tag))
     tags = np.stack(rows)
     before = np.array([old for _, old in pairs])
-    targets = number[before[:, None], tags]
-    final = np.zeros(len(pairs), np.int32)
-    machine = SequentialTransducer(targets, tags + 1, final, _NO_POOL, names, model.tags)
-    return machine.minimized()
+    return _writing_tags(model, number[before[:, None], tags], tags).minimized()
 
 
 def reachable(machine: SequentialTransducer) -> SequentialTransducer:
@@ -97,10 +97,10 @@ def reachable(machine: SequentialTransducer) -> SequentialTransducer:
     renumber = np.cumsum(seen) - 1
     kept = targets[seen]
     return SequentialTransducer(
-        np.where(kept >= 0, renumber[kept], -1).astype(np.int32),
-        machine.outputs[seen],
-        machine.final[seen],
-        machine.pool,
-        machine.inputs,
-        machine.output_symbols,
+        next_states=np.where(kept >= 0, renumber[kept], -1).astype(np.int32),
+        outputs=machine.outputs[seen],
+        final=machine.final[seen],
+        pool=machine.pool,
+        inputs=machine.inputs,
+        output_symbols=machine.output_symbols,
     )

@@ -121,12 +121,12 @@ def from_openfst(
             raise NotSequential("the transducer gives one input several outputs.")
         final.append(strings.number(ends.pop()) if ends else -1)
     return SequentialTransducer(
-        np.array(targets, np.int32),
-        np.array(written, np.int32),
-        np.array(final, np.int32),
-        strings.pool(),
-        inputs,
-        outputs,
+        next_states=np.array(targets, np.int32),
+        outputs=np.array(written, np.int32),
+        final=np.array(final, np.int32),
+        pool=strings.pool(),
+        inputs=inputs,
+        output_symbols=outputs,
     ).minimized()
 
 

@@ -26,11 +26,11 @@ from sigmastar.tagging.kernels.rules import apply_rules
 
 Step = Callable[[SymbolArray, IndexArray, SymbolArray], SymbolArray]
 
-__all__ = ["Rule", "RuleSet", "parse_rules"]
+__all__ = ["RuleSet", "TagRule", "parse_rules"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class TagRule:
     """One rule: ``source -> target / left _ right``; ``word`` limits it to one word."""
 
     source: str
@@ -54,7 +54,7 @@ class Rule:
         return found
 
 
-def parse_rules(text: str, tags: Sequence[str], path: str = "rules") -> list[Rule]:
+def parse_rules(text: str, tags: Sequence[str], path: str = "rules") -> list[TagRule]:
     """Read rules from text; a line that is none raises ParseError with its number."""
     rules = []
     known = set(tags)
@@ -79,7 +79,7 @@ def parse_rules(text: str, tags: Sequence[str], path: str = "rules") -> list[Rul
             if len(sides) != 2:
                 raise ParseError(path, number, "one _ between the contexts", repr(context[:60]))
             left, right = sides[0].strip(), sides[1].strip()
-        rules.append(Rule(source, target, left, right, word))
+        rules.append(TagRule(source=source, target=target, left=left, right=right, word=word))
     return rules
 
 
@@ -88,7 +88,7 @@ class RuleSet:
 
     Parameters
     ----------
-    rules : sequence of Rule
+    rules : sequence of TagRule
         Applied one after the other.
     tags : sequence of str
         The tag set.
@@ -102,7 +102,7 @@ class RuleSet:
     NN -> VB / TO _
     """
 
-    def __init__(self, rules: Sequence[Rule], tags: Sequence[str]) -> None:
+    def __init__(self, rules: Sequence[TagRule], tags: Sequence[str]) -> None:
         self.rules = tuple(rules)
         self.tags = tuple(tags)
         words = sorted(set().union(*(rule.words(tags) for rule in rules)) if rules else set())
@@ -132,7 +132,7 @@ class RuleSet:
     def __len__(self) -> int:
         return len(self.rules)
 
-    def to_openfst(self, rule: Rule, alphabet: TagAlphabet | None = None) -> Any:
+    def to_openfst(self, rule: TagRule, alphabet: TagAlphabet | None = None) -> Any:
         """Compile one rule with Pynini (over the set's whole alphabet by default)."""
         pynini = load_pynini()
         symbols = alphabet or self.alphabet
@@ -208,7 +208,7 @@ class RuleSet:
                     self._steps.append(row[None])
         return self._steps
 
-    def _simple(self, rule: Rule) -> SymbolArray | None:
+    def _simple(self, rule: TagRule) -> SymbolArray | None:
         """Encode a rule with fixed contexts for the kernel; None if it needs a transducer."""
         row = np.full(11, -1, np.int32)
         row[0], row[1] = self.tags.index(rule.source), self.tags.index(rule.target)
@@ -232,7 +232,7 @@ class RuleSet:
                     return None
         return row
 
-    def _compiled(self, rule: Rule) -> Step:
+    def _compiled(self, rule: TagRule) -> Step:
         """Compile a rule over the words that it mentions into a function on tags."""
         words = tuple(sorted(rule.words(self.tags)))
         small = TagAlphabet(self.tags, words)
@@ -283,7 +283,11 @@ def _without_words(machine: SequentialTransducer, tags: Sequence[str]) -> Sequen
     last = np.where(
         final > total, final - total + n, np.where(final > 0, (final - 1) % n + 1, final)
     )
-    pool = (machine.pool[0] % n, machine.pool[1])
     return SequentialTransducer(
-        machine.next_states, numbers, last.astype(np.int32), pool, machine.inputs, tags
+        next_states=machine.next_states,
+        outputs=numbers,
+        final=last.astype(np.int32),
+        pool=machine.pool._replace(symbols=machine.pool.symbols % n),
+        inputs=machine.inputs,
+        output_symbols=tags,
     ).minimized()

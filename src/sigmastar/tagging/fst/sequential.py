@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.sequential import output_lengths, run_aligned, run_free
+from sigmastar.tagging.kernels.sequential import (
+    Arcs,
+    Pool,
+    output_lengths,
+    run_aligned,
+    run_free,
+)
 
-__all__ = ["SequentialTransducer", "Strings"]
+__all__ = ["NO_STRINGS", "SequentialTransducer", "Strings"]
 
 _NEXT = 32
 _OUTPUT = (1 << _NEXT) - 1
+NO_STRINGS = Pool(np.zeros(1, np.int32), np.zeros(1, np.int64))  # no output is longer than one
 
 
 class Strings:
@@ -44,12 +51,12 @@ class Strings:
             self._strings.append(symbols)
         return known
 
-    def pool(self) -> tuple[SymbolArray, IndexArray]:
+    def pool(self) -> Pool:
         """Return the symbols of all longer strings, and where each begins."""
         offsets = np.zeros(len(self._strings) + 1, np.int64)
         np.cumsum([len(string) for string in self._strings], out=offsets[1:])
         flat = [symbol for string in self._strings for symbol in string]
-        return np.array(flat or [0], np.int32), offsets
+        return Pool(np.array(flat or [0], np.int32), offsets)
 
 
 class SequentialTransducer:
@@ -81,7 +88,7 @@ class SequentialTransducer:
         self.inputs = tuple(inputs)
         self.output_symbols = tuple(output_symbols)
         self.final = np.ascontiguousarray(final, np.int32)
-        self.pool = (
+        self.pool = Pool(
             np.ascontiguousarray(pool[0], np.int32),
             np.ascontiguousarray(pool[1], np.int64),
         )
@@ -93,7 +100,7 @@ class SequentialTransducer:
                 f"next_states and outputs must have shape {shape} (states, inputs); got "
                 f"{target.shape} and {written.shape}."
             )
-        highest = len(self.output_symbols) + len(self.pool[1]) - 1
+        highest = len(self.output_symbols) + len(self.pool.offsets) - 1
         if target.size and (target.max() >= shape[0] or target.min() < -1):
             raise InvalidModel(f"next_states must lie between -1 and {shape[0] - 1}.")
         used = written[target >= 0]
@@ -101,11 +108,11 @@ class SequentialTransducer:
             raise InvalidModel(f"outputs must lie between 0 and {highest}.")
         if self.final.min() < -1 or self.final.max() > highest:
             raise InvalidModel(f"final must lie between -1 and {highest}.")
-        ends = self.pool[1]
+        ends = self.pool.offsets
         if len(ends) == 0 or ends[0] != 0 or (np.diff(ends) < 0).any():
             raise InvalidModel("the offsets of the output strings must rise from 0.")
-        symbols = self.pool[0][: ends[-1]]
-        if ends[-1] > len(self.pool[0]) or (
+        symbols = self.pool.symbols[: ends[-1]]
+        if ends[-1] > len(self.pool.symbols) or (
             symbols.size and not 0 <= symbols.min() <= symbols.max() < len(self.output_symbols)
         ):
             raise InvalidModel("the output strings reach outside their alphabet or buffer.")
@@ -116,7 +123,7 @@ class SequentialTransducer:
         cls,
         table: NDArray[np.int64],
         final: SymbolArray,
-        pool: tuple[SymbolArray, IndexArray],
+        pool: Pool,
         inputs: Sequence[str],
         output_symbols: Sequence[str],
     ) -> SequentialTransducer:
@@ -171,8 +178,8 @@ class SequentialTransducer:
         return tuple(symbols[offsets[number - 1 - n] : offsets[number - n]].tolist())
 
     @property
-    def _n_outputs(self) -> int:
-        return len(self.output_symbols)
+    def _arcs(self) -> Arcs:
+        return Arcs(self.table, self.final, len(self.output_symbols), *self.pool)
 
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Run sequences through a machine that writes one symbol for each that it reads.
@@ -180,30 +187,30 @@ class SequentialTransducer:
         Sequences run in parallel on as many threads as numba has.
         """
         output = np.empty(len(codes), np.int32)
-        failed = run_aligned(
-            codes, starts, self.table, self.final, self._n_outputs, self.pool, output
-        )
+        failed = run_aligned(codes, starts, self._arcs, output)
         if failed >= 0:
             raise self._refused(int(failed))
         return output
 
     def run(self, codes: SymbolArray, starts: IndexArray) -> tuple[SymbolArray, IndexArray]:
         """Run sequences; return all outputs one after the other, and where each begins."""
-        lengths = np.empty(len(starts) - 1, np.int64)
-        output_lengths(codes, starts, self.table, self.final, self._n_outputs, self.pool, lengths)
+        lengths = self._lengths(codes, starts)
         if (lengths < 0).any():
             raise self._refused(int(np.argmax(lengths < 0)))
         offsets = np.zeros(len(starts), np.int64)
         np.cumsum(lengths, out=offsets[1:])
         output = np.empty(int(offsets[-1]), np.int32)
-        run_free(codes, starts, self.table, self.final, self._n_outputs, self.pool, output)
+        run_free(codes, starts, self._arcs, output)
         return output, offsets
 
     def accepts(self, codes: SymbolArray, starts: IndexArray) -> NDArray[np.bool_]:
         """Tell which sequences the machine has an output for."""
+        return self._lengths(codes, starts) >= 0
+
+    def _lengths(self, codes: SymbolArray, starts: IndexArray) -> IndexArray:
         lengths = np.empty(len(starts) - 1, np.int64)
-        output_lengths(codes, starts, self.table, self.final, self._n_outputs, self.pool, lengths)
-        return lengths >= 0
+        output_lengths(codes, starts, self._arcs, lengths)
+        return lengths
 
     def transduce(self, sequence: Sequence[str]) -> list[str]:
         """Run one sequence of input symbols."""
@@ -248,10 +255,10 @@ class SequentialTransducer:
         kept = targets[leaders]
         merged = np.where(kept >= 0, renumber[blocks[kept]], -1)
         return SequentialTransducer(
-            merged.astype(np.int32),
-            outputs[leaders],
-            self.final[leaders],
-            self.pool,
-            self.inputs,
-            self.output_symbols,
+            next_states=merged.astype(np.int32),
+            outputs=outputs[leaders],
+            final=self.final[leaders],
+            pool=self.pool,
+            inputs=self.inputs,
+            output_symbols=self.output_symbols,
         )

@@ -12,17 +12,25 @@ futures merged, so that the result is deterministic and minimal in its acyclic p
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.fst.names import class_names
 from sigmastar.tagging.fst.ntype import n1_choices, reachable
 from sigmastar.tagging.fst.sequential import SequentialTransducer
-from sigmastar.tagging.kernels.stype import collect_nodes, score_nodes, sign_nodes
-from sigmastar.tagging.kernels.stype_rows import fill_rows
+from sigmastar.tagging.kernels.sequential import Pool
+from sigmastar.tagging.kernels.stype import (
+    BackPointers,
+    Coverage,
+    States,
+    Trie,
+    collect_nodes,
+    score_nodes,
+    sign_nodes,
+)
+from sigmastar.tagging.kernels.stype_rows import Rows, StringSlots, fill_rows
 from sigmastar.tagging.model import TagModel
 
 __all__ = ["Subsequences", "all_subsequences", "s_type", "subsequences_of"]
@@ -84,16 +92,15 @@ def subsequences_of(
     barrier = np.where(model.is_ambiguous, -1, model.candidates[model.offsets[:-1]]).astype(
         np.int32
     )
-    room = len(codes) + n_roots + 1
+    room = len(codes) + n_roots
     parent = np.full(room, -1, np.int32)
     code = np.full(room, -1, np.int32)
-    slots = 16
-    while slots < 2 * room:
-        slots *= 2
-    n_nodes, last, ended = collect_nodes(
-        codes, starts, barrier, model.n_tags, parent, code, np.full(slots, -1, np.int32)
+    ended = np.empty((len(codes) + len(starts), 2), np.int32)
+    n_nodes, n_ended = collect_nodes(
+        codes, starts, barrier, parent, code, empty_keys(len(codes)), ended
     )
-    pairs = last.astype(np.int64) * (model.n_classes + 1) + ended
+    last, end = ended[:n_ended].T
+    pairs = last.astype(np.int64) * (model.n_classes + 1) + end
     found, counts = np.unique(pairs, return_counts=True)
     found = found[counts >= min_count]
     nodes, ends = found // (model.n_classes + 1), found % (model.n_classes + 1)
@@ -115,103 +122,97 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
     """Build the s-type (or, complete, the s+n1-type) transducer of a first-order tagger."""
     if model.order != 1:
         raise InvalidParameter("s-type transducers are of first order; use model.first_order().")
-    parent, code = subsequences.parent, subsequences.code
-    n_nodes, n_roots, n_classes = len(parent), model.n_tags + 1, model.n_classes
-    classes = (model.offsets, model.candidates, model.scores, model.context_rows, model.context)
-    counts = np.ones(n_nodes, np.int64)
-    counts[n_roots:] = np.diff(model.offsets)[code[n_roots:]]
-    places = np.concatenate(([0], np.cumsum(counts)))
-    choices = n1_choices(model)
-    score = np.empty(places[-1], np.int64)
-    results = (score, np.empty(places[-1], np.int16), np.empty(n_nodes, np.int32))
-    score_nodes(classes, model.bigram, choices, parent, code, places, results)
-    depth = np.zeros(n_nodes, np.int64)
-    at = np.arange(n_roots, n_nodes)
-    above = parent[at]
-    while len(at):
-        depth[at] += 1
-        going = above >= n_roots
-        at, above = at[going], parent[above[going]]
-    settled_at = np.concatenate(([0], np.cumsum(depth)))
-    trie = (parent, code, places, n_roots)
-    family = _family(parent, n_nodes)
-    coverage = _coverage(model, subsequences, complete)
-    slots = 16
-    while slots < 2 * n_nodes:
-        slots *= 2
-    merged = (
-        np.empty(settled_at[-1] + 1, np.int32),
-        np.zeros(n_nodes, np.int32),
-        settled_at,
-        np.empty(n_nodes, np.int32),
-        np.empty(n_nodes, np.int32),
-        np.empty((n_nodes, 2), np.int64),
-        np.full(slots, -1, np.int32),
+    trie, coverage = _trie(model, subsequences), _coverage(model, subsequences, complete)
+    n_nodes, n_roots, n_classes = subsequences.n_nodes, trie.n_roots, model.n_classes
+    classes, choices = model.classes, n1_choices(model)
+    paths = BackPointers(
+        score=np.empty(trie.places[-1], np.int64),
+        back=np.empty(trie.places[-1], np.int16),
+        greedy=np.empty(n_nodes, np.int32),
     )
-    n_states = int(sign_nodes(classes, model.bigram, trie, family, coverage, results, merged))
-    state = merged[3]
+    score_nodes(classes, model.bigram, choices, trie, paths)
+    settled_at = np.concatenate(([0], np.cumsum(_depths(trie))))
+    keys = empty_keys(n_nodes)
+    states = States(
+        settled=np.empty(settled_at[-1] + 1, np.int32),
+        settled_at=settled_at,
+        n_settled=np.zeros(n_nodes, np.int32),
+        state=np.empty(n_nodes, np.int32),
+        leader=np.empty(n_nodes, np.int32),
+        keys=keys,
+        others=np.empty(len(keys), np.int64),
+        numbers=np.empty(len(keys), np.int32),
+    )
+    n_states = int(sign_nodes(classes, model.bigram, trie, coverage, paths, states))
     # The start of a sentence becomes state 0, and changes places with whoever was there.
     numbers = np.arange(n_states, dtype=np.int32)
-    start = state[n_roots - 1]
+    start = states.state[n_roots - 1]
     numbers[0], numbers[start] = start, 0
-    rows = n_states + (n_roots if complete else 0)
-    if rows * n_classes > _MOST_ENTRIES:
+    n_rows = n_states + (n_roots if complete else 0)
+    if n_rows * n_classes > _MOST_ENTRIES:
         raise InvalidParameter(
-            f"a table of {rows:,} states and {n_classes:,} classes is too large. Train the tagger "
-            'with classes="sets", raise min_count, or use kind="lazy".'
+            f"a table of {n_rows:,} states and {n_classes:,} classes is too large. Train the "
+            'tagger with classes="sets", raise min_count, or use kind="lazy".'
         )
-    table = np.full((rows, n_classes), -1, np.int64)
-    final = np.full(rows, -1, np.int32)
-    pool = _fill(
-        classes, model, trie, family, coverage, results, merged, (table, final, numbers, choices)
-    )
+    table = np.full((n_rows, n_classes), -1, np.int64)
+    final = np.full(n_rows, -1, np.int32)
+    size = 1 << 16
+    while True:  # with more room for output strings until they fit
+        strings = StringSlots(
+            symbols=np.empty(4 * size, np.int32),
+            offsets=np.zeros(size + 1, np.int64),
+            slots=np.full(2 * size, -1, np.int32),
+            used=np.zeros(1, np.int64),
+        )
+        rows = Rows(table, final, numbers, choices, strings)
+        if fill_rows(classes, model.bigram, trie, coverage, paths, states, rows):
+            break
+        size *= 4
+    offsets = strings.offsets[: int(strings.used[0]) + 1].copy()
+    pool = Pool(np.append(strings.symbols[: offsets[-1]], 0).astype(np.int32), offsets)
     machine = SequentialTransducer.from_table(table, final, pool, class_names(model), model.tags)
     return reachable(machine)
 
 
-def _family(parent: SymbolArray, n_nodes: int) -> tuple[IndexArray, IndexArray]:
-    """List the children of every node."""
+def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
+    """Give the nodes their candidates and their children."""
+    parent, code, n_roots = subsequences.parent, subsequences.code, model.n_tags + 1
+    counts = np.ones(len(parent), np.int64)
+    counts[n_roots:] = np.diff(model.offsets)[code[n_roots:]]
     born = np.flatnonzero(parent >= 0)
-    order = born[np.argsort(parent[born], kind="stable")]
-    counts = np.bincount(parent[born], minlength=n_nodes)
-    return np.concatenate(([0], np.cumsum(counts))), order
+    n_children = np.bincount(parent[born], minlength=len(parent))
+    return Trie(
+        parent=parent,
+        code=code,
+        places=np.concatenate(([0], np.cumsum(counts))),
+        child_starts=np.concatenate(([0], np.cumsum(n_children))),
+        children=born[np.argsort(parent[born], kind="stable")],
+        n_roots=n_roots,
+    )
 
 
-def _coverage(model: TagModel, subsequences: Subsequences, complete: bool) -> tuple[Any, ...]:
+def _depths(trie: Trie) -> IndexArray:
+    """Return how many classes lead to each node."""
+    depth = np.zeros(len(trie.parent), np.int64)
+    at = np.arange(trie.n_roots, len(trie.parent))
+    above = trie.parent[at]
+    while len(at):
+        depth[at] += 1
+        going = above >= trie.n_roots
+        at, above = at[going], trie.parent[above[going]]
+    return depth
+
+
+def _coverage(model: TagModel, subsequences: Subsequences, complete: bool) -> Coverage:
     """List the ends, and which of them each node covers."""
     ends = np.append(np.flatnonzero(~model.is_ambiguous), model.n_classes).astype(np.int32)
     if subsequences.covered is None:
         nothing = np.zeros(1, np.int64)
-        return ends, complete, True, nothing, nothing
+        return Coverage(ends, complete, True, nothing, nothing)
     place = np.full(model.n_classes + 1, -1, np.int64)
     place[ends] = np.arange(len(ends))
     node, end = subsequences.covered.T
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=subsequences.n_nodes)
     starts = np.concatenate(([0], np.cumsum(counts)))
-    return ends, complete, False, starts, place[end[order]]
-
-
-def _fill(
-    classes: Any,
-    model: TagModel,
-    trie: Any,
-    family: Any,
-    coverage: Any,
-    results: Any,
-    merged: Any,
-    target: Any,
-) -> tuple[SymbolArray, IndexArray]:
-    """Fill the table, with more room for output strings until they fit; return the strings."""
-    size = 1 << 16
-    while True:
-        used = np.zeros(1, np.int64)
-        symbols = np.empty(4 * size, np.int32)
-        offsets = np.zeros(size + 1, np.int64)
-        strings = (symbols, offsets, np.full(2 * size, -1, np.int32), used)
-        if fill_rows(
-            classes, model.bigram, trie, family, coverage, results, merged, (*target, strings)
-        ):
-            n = int(used[0])
-            return np.append(symbols[: offsets[n]], 0).astype(np.int32), offsets[: n + 1].copy()
-        size *= 4
+    return Coverage(ends, complete, False, starts, place[end[order]])

@@ -1,17 +1,17 @@
 """Viterbi decoding over the candidate tags of each class, first and second order.
 
-``start`` is the index of the sentence's boundary among the tags (before the first word and after
-the last). Ties go to the earlier candidate, of the previous tag first.
+The last index of the transitions is the sentence's boundary, before the first word and after the
+last. Ties go to the earlier candidate, of the previous tag first.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numba
 import numpy as np
 
 from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.types import FloatArray, IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.records import Classes, Moves
 
 __all__ = ["viterbi_first", "viterbi_many", "viterbi_second"]
 
@@ -19,9 +19,12 @@ _LOWEST = -(1 << 62)
 
 
 @kernel
-def viterbi_first(codes: Any, classes: Any, bigram: Any, start: Any, tags: Any) -> Any:
+def viterbi_first(
+    codes: SymbolArray, classes: Classes, bigram: SymbolArray | FloatArray, tags: SymbolArray
+) -> Int:
     """Write the best tags of one sentence; return the score of its best path."""
     offsets, candidates, scores, context_rows, context = classes
+    start = len(bigram) - 1
     n = len(codes)
     if n == 0:
         return 0
@@ -73,9 +76,12 @@ def viterbi_first(codes: Any, classes: Any, bigram: Any, start: Any, tags: Any) 
 
 
 @kernel
-def viterbi_second(codes: Any, classes: Any, trigram: Any, start: Any, tags: Any) -> Any:
+def viterbi_second(
+    codes: SymbolArray, classes: Classes, trigram: SymbolArray | FloatArray, tags: SymbolArray
+) -> Int:
     """Write the best tags of one sentence under a second-order model; return its score."""
     offsets, candidates, scores, context_rows, context = classes
+    start = len(trigram) - 1
     n = len(codes)
     if n == 0:
         return 0
@@ -120,14 +126,14 @@ def viterbi_second(codes: Any, classes: Any, trigram: Any, start: Any, tags: Any
         now, new = new, now
         older = old
         old = candidates[first : first + k]
-    best = np.int64(_LOWEST)
+    highest = np.int64(_LOWEST)
     from_older = 0
     from_old = 0
     for p in range(len(older)):
         for j in range(len(old)):
             value = now[p * len(old) + j] + trigram[older[p], old[j], start]
-            if value > best:
-                best = value
+            if value > highest:
+                highest = value
                 from_older = p
                 from_old = j
     for i in range(n - 1, -1, -1):
@@ -138,19 +144,23 @@ def viterbi_second(codes: Any, classes: Any, trigram: Any, start: Any, tags: Any
         before = back[place + from_older * k + from_old]
         from_old = from_older
         from_older = before
-    return best
+    return highest
 
 
 @parallel_kernel
 def viterbi_many(
-    codes: Any, starts: Any, classes: Any, bigram: Any, trigram: Any, tags: Any, scores: Any
+    codes: SymbolArray,
+    starts: IndexArray,
+    classes: Classes,
+    moves: Moves,
+    tags: SymbolArray,
+    scores: IndexArray,
 ) -> None:
-    """Decode every sentence; order 2 if ``trigram`` is not empty."""
-    start = len(bigram) - 1
+    """Decode every sentence; order 2 if there are scores after two tags."""
     for s in numba.prange(len(starts) - 1):
         part = codes[starts[s] : starts[s + 1]]
         output = tags[starts[s] : starts[s + 1]]
-        if len(trigram):
-            scores[s] = viterbi_second(part, classes, trigram, start, output)
+        if len(moves.trigram):
+            scores[s] = viterbi_second(part, classes, moves.trigram, output)
         else:
-            scores[s] = viterbi_first(part, classes, bigram, start, output)
+            scores[s] = viterbi_first(part, classes, moves.bigram, output)

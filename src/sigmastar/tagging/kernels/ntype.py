@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.types import Int, SymbolArray
+from sigmastar.tagging.kernels.records import Classes
 
 __all__ = ["greedy_pairs", "greedy_tags"]
 
 
 @kernel
-def best_candidate(classes: Any, code: Any, moves: Any, before: Any) -> Any:
-    """Return the best tag of a class, given the transition scores after the tag before."""
+def best_candidate(classes: Classes, code: Int, scores_after: SymbolArray, before: Int) -> Int:
+    """Return the best tag of a class, given the scores of all tags after the tag before."""
     offsets, candidates, scores, context_rows, context = classes
     row = context_rows[code]
     best = np.int64(-(1 << 62))
-    chosen = candidates[offsets[code]]
+    chosen: Int = candidates[offsets[code]]
     for x in range(offsets[code], offsets[code + 1]):
-        value = np.int64(scores[x]) + moves[candidates[x]]
+        value = np.int64(scores[x]) + scores_after[candidates[x]]
         if row >= 0:
             value += context[row + x - offsets[code], before]
         if value > best:
@@ -29,7 +29,7 @@ def best_candidate(classes: Any, code: Any, moves: Any, before: Any) -> Any:
 
 
 @kernel
-def greedy_tags(classes: Any, bigram: Any, choices: Any) -> None:
+def greedy_tags(classes: Classes, bigram: SymbolArray, choices: SymbolArray) -> None:
     """Choose for every tag before (rows) and class (columns)."""
     for before in range(choices.shape[0]):
         for code in range(choices.shape[1]):
@@ -37,7 +37,9 @@ def greedy_tags(classes: Any, bigram: Any, choices: Any) -> None:
 
 
 @kernel
-def greedy_pairs(classes: Any, trigram: Any, older: Any, old: Any, choices: Any) -> None:
+def greedy_pairs(
+    classes: Classes, trigram: SymbolArray, older: Int, old: Int, choices: SymbolArray
+) -> None:
     """Choose for every class after a pair of tags."""
     for code in range(len(choices)):
         choices[code] = best_candidate(classes, code, trigram[older, old], old)

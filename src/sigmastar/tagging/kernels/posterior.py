@@ -6,30 +6,40 @@ transitions that ignore the older tag. Each position is scaled to sum to one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.types import FloatArray, IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.records import Classes, Moves
 
 __all__ = ["expected_counts", "tag_posteriors"]
 
 _UNIT = float(1 << 20)
 
 
+class Lattice(NamedTuple):
+    """Both passes over the pairs of tags of a sentence."""
+
+    begin: IndexArray  # where the pairs of each position begin
+    forward: FloatArray
+    backward: FloatArray
+    log_total: float  # log P(classes)
+
+
 @kernel
-def move_weight(bigram: Any, trigram: Any, older: Any, old: Any, tag: Any) -> Any:
+def move_weight(moves: Moves, older: Int, old: Int, tag: Int) -> float:
     """Return the probability of a tag after two tags."""
-    if len(trigram):
-        return np.exp(trigram[older, old, tag] / _UNIT)
-    return np.exp(bigram[old, tag] / _UNIT)
+    score = moves.trigram[older, old, tag] if len(moves.trigram) else moves.bigram[old, tag]
+    return float(np.exp(score / _UNIT))
 
 
 @kernel
-def lattice(codes: Any, classes: Any, bigram: Any, trigram: Any) -> Any:
-    """Return where each position's pairs begin, the two passes, and log P(classes)."""
+def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
+    """Go forward and backward over the pairs of candidates of a sentence."""
     offsets, candidates, scores, context_rows, context = classes
-    start = len(bigram) - 1
+    start = len(moves.bigram) - 1
     n = len(codes)
     begin = np.zeros(n + 1, np.int64)
     for i in range(n):
@@ -58,11 +68,11 @@ def lattice(codes: Any, classes: Any, bigram: Any, trigram: Any) -> Any:
                 tag = candidates[first + q]
                 total = 0.0
                 if i == 0:
-                    total = move_weight(bigram, trigram, start, start, tag)
+                    total = move_weight(moves, start, start, tag)
                 for p in range(wider if i > 0 else 0):
                     oldest = start if i < 2 else candidates[offsets[codes[i - 2]] + p]
                     total += forward[begin[i - 1] + p * width + j] * move_weight(
-                        bigram, trigram, oldest, tag_before, tag
+                        moves, oldest, tag_before, tag
                     )
                 forward[begin[i] + j * k + q] = total * weight
                 mass += total * weight
@@ -83,15 +93,11 @@ def lattice(codes: Any, classes: Any, bigram: Any, trigram: Any) -> Any:
                 total = 0.0
                 for r in range(k_next):
                     if i == n - 1:
-                        total = move_weight(bigram, trigram, tag_before, tag, start)
+                        total = move_weight(moves, tag_before, tag, start)
                     else:
                         total += (
                             move_weight(
-                                bigram,
-                                trigram,
-                                tag_before,
-                                tag,
-                                candidates[offsets[codes[i + 1]] + r],
+                                moves, tag_before, tag, candidates[offsets[codes[i + 1]] + r]
                             )
                             * emitted[begin[i + 1] + q * k_next + r]
                             * backward[begin[i + 1] + q * k_next + r]
@@ -102,18 +108,23 @@ def lattice(codes: Any, classes: Any, bigram: Any, trigram: Any) -> Any:
             log_total += np.log(mass)
         for x in range(begin[i], begin[i + 1]):
             backward[x] /= mass  # so that forward x backward sums to one at each position
-    return begin, emitted, forward, backward, log_total
+    return Lattice(begin, forward, backward, log_total)
 
 
 @kernel
 def tag_posteriors(
-    codes: Any, starts: Any, classes: Any, bigram: Any, trigram: Any, places: Any, posterior: Any
+    codes: SymbolArray,
+    starts: IndexArray,
+    classes: Classes,
+    moves: Moves,
+    places: IndexArray,
+    posterior: FloatArray,
 ) -> None:
     """Write P(tag | sentence) for each candidate of each token, from ``places[token]`` on."""
-    offsets = classes[0]
+    offsets = classes.offsets
     for s in range(len(starts) - 1):
         part = codes[starts[s] : starts[s + 1]]
-        begin, _, forward, backward, _ = lattice(part, classes, bigram, trigram)
+        begin, forward, backward, _ = lattice(part, classes, moves)
         for i in range(len(part)):
             k = offsets[part[i] + 1] - offsets[part[i]]
             place = places[starts[s] + i]
@@ -124,28 +135,27 @@ def tag_posteriors(
 
 @kernel
 def expected_counts(
-    codes: Any,
-    starts: Any,
-    classes: Any,
-    bigram: Any,
-    trigram: Any,
-    moves: Any,
-    members: Any,
-) -> Any:
-    """Add expected (older, old, tag) counts to ``moves`` and candidate counts to ``members``.
+    codes: SymbolArray,
+    starts: IndexArray,
+    classes: Classes,
+    moves: Moves,
+    triples: FloatArray,
+    members: FloatArray,
+) -> float:
+    """Add expected (older, old, tag) counts to ``triples`` and candidate counts to ``members``.
 
-    ``moves`` has a first axis of one for first-order models. Returns the log-likelihood.
+    ``triples`` has a first axis of one for first-order models. Returns the log-likelihood.
     """
-    offsets, candidates, _, _, _ = classes
-    start = len(bigram) - 1
-    second = len(trigram) > 0
+    offsets, candidates = classes.offsets, classes.candidates
+    start = len(moves.bigram) - 1
+    second = len(moves.trigram) > 0
     log_likelihood = 0.0
     for s in range(len(starts) - 1):
         part = codes[starts[s] : starts[s + 1]]
         n = len(part)
         if n == 0:
             continue
-        begin, _, forward, backward, log_total = lattice(part, classes, bigram, trigram)
+        begin, forward, backward, log_total = lattice(part, classes, moves)
         log_likelihood += log_total
         for i in range(n):
             first = offsets[part[i]]
@@ -160,16 +170,16 @@ def expected_counts(
                     here = forward[x] * backward[x]
                     members[first + q] += here
                     if i == n - 1:
-                        moves[tag_before if second else 0, tag, start] += here
+                        triples[tag_before if second else 0, tag, start] += here
                     norm = 0.0
                     for p in range(wider):
                         oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
                         source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
-                        norm += source * move_weight(bigram, trigram, oldest, tag_before, tag)
+                        norm += source * move_weight(moves, oldest, tag_before, tag)
                     for p in range(wider):
                         oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
                         source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
-                        share = source * move_weight(bigram, trigram, oldest, tag_before, tag)
+                        share = source * move_weight(moves, oldest, tag_before, tag)
                         if norm > 0.0:
-                            moves[oldest if second else 0, tag_before, tag] += here * share / norm
+                            triples[oldest if second else 0, tag_before, tag] += here * share / norm
     return log_likelihood

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 
 from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.types import IndexArray, Int, SymbolArray
 
 __all__ = ["apply_rules"]
 
 
 @kernel
-def fits(rule: Any, tags: Any, words: Any, i: Any, boundary: Any) -> Any:
+def fits(rule: SymbolArray, tags: SymbolArray, words: SymbolArray, i: Int, boundary: Int) -> bool:
     """Tell whether a rule's context holds at a place of a sentence."""
     if rule[2] >= 0 and words[i] != rule[2]:
         return False
@@ -32,7 +31,9 @@ def fits(rule: Any, tags: Any, words: Any, i: Any, boundary: Any) -> Any:
 
 
 @parallel_kernel
-def apply_rules(rules: Any, tags: Any, words: Any, starts: Any, boundary: Any) -> None:
+def apply_rules(
+    rules: SymbolArray, tags: SymbolArray, words: SymbolArray, starts: IndexArray, boundary: Int
+) -> None:
     """Rewrite tags: rule after rule, each from left to right over every sentence.
 
     A row of ``rules``: old tag, new tag, word (-1: any), then tag and word wanted at the offsets

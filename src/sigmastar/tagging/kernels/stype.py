@@ -11,78 +11,134 @@ nodes whose remaining futures agree are one state, found by a 128-bit signature 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sigmastar.core.hashing import EMPTY, find_pair, find_slot, pair_key
 from sigmastar.core.jit import kernel
+from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.records import Classes
 
-__all__ = ["collect_nodes", "score_nodes", "sign_nodes"]
+__all__ = [
+    "BackPointers",
+    "Coverage",
+    "States",
+    "Trie",
+    "collect_nodes",
+    "score_nodes",
+    "sign_nodes",
+]
 
 _LOWEST = -(1 << 62)
+_POSITIVE = (1 << 63) - 1
+
+
+class Trie(NamedTuple):
+    """Subsequences between barriers; the first ``n_roots`` nodes are the tags of barriers."""
+
+    parent: SymbolArray
+    code: SymbolArray  # class that leads to the node
+    places: IndexArray  # where the node's candidates begin
+    child_starts: IndexArray
+    children: IndexArray
+    n_roots: int
+
+
+class BackPointers(NamedTuple):
+    """Viterbi at every candidate of every node, and the greedy tag of every node."""
+
+    score: IndexArray
+    back: NDArray[np.int16]
+    greedy: SymbolArray
+
+
+class Coverage(NamedTuple):
+    """Which ends each node covers, as places among ``ends``, unless every node covers all."""
+
+    ends: SymbolArray
+    complete: bool  # what is not covered is tagged greedily
+    all_covered: bool
+    starts: IndexArray
+    covered: IndexArray
+
+
+class States(NamedTuple):
+    """What nodes become: settled tags, and states by their signatures (open addressing)."""
+
+    settled: SymbolArray  # settled tags of each node, from settled_at on
+    settled_at: IndexArray
+    n_settled: SymbolArray
+    state: SymbolArray  # of each node
+    leader: SymbolArray  # a node of each state
+    keys: IndexArray
+    others: IndexArray
+    numbers: SymbolArray  # of the states in the table
 
 
 @kernel
 def collect_nodes(
-    codes: Any, starts: Any, barrier: Any, n_tags: Any, parent: Any, code: Any, slots: Any
-) -> Any:
+    codes: SymbolArray,
+    starts: IndexArray,
+    barrier: SymbolArray,
+    parent: SymbolArray,
+    code: SymbolArray,
+    keys: IndexArray,
+    ended: SymbolArray,
+) -> tuple[int, int]:
     """Grow the trie of the subsequences of a corpus below one root for each tag.
 
-    ``barrier[c]`` is the tag of an unambiguous class, -1 otherwise. Nodes beyond the n_tags + 1
-    roots go to ``parent`` and ``code``; ``slots`` (-1 everywhere, a power of two) is working space.
-    Returns the number of nodes, and for every subsequence its last node and the code that ended it.
+    ``barrier[c]`` is the tag of an unambiguous class, -1 otherwise. Nodes go to ``parent`` and
+    ``code``, which hold the roots already (-1) and have room for one node a token; ``keys`` is an
+    empty table for as many. Row i of ``ended`` receives the last node of subsequence i and the
+    code that ended it. Returns the numbers of nodes and of subsequences.
     """
-    n_nodes = n_tags + 1
-    last = np.empty(len(codes) + len(starts), np.int32)
-    ended = np.empty(len(codes) + len(starts), np.int32)
+    n_roots = len(parent) - len(codes)
+    numbers = np.empty(len(keys), np.int32)
+    n_nodes = n_roots
     n = 0
-    mask = len(slots) - 1
     for s in range(len(starts) - 1):
-        node = n_tags
+        node = np.int32(n_roots - 1)
         for i in range(starts[s], starts[s + 1]):
             c = codes[i]
             if barrier[c] >= 0:
-                last[n] = node
-                ended[n] = c
+                ended[n, 0] = node
+                ended[n, 1] = c
                 n += 1
                 node = barrier[c]
                 continue
-            h = np.uint64(np.int64(node) * len(barrier) + c) * np.uint64(0x9E3779B97F4A7C15)
-            slot = np.int64(h >> np.uint64(24)) & mask
-            while slots[slot] >= 0 and (parent[slots[slot]] != node or code[slots[slot]] != c):
-                slot = (slot + 1) & mask
-            if slots[slot] < 0:
-                slots[slot] = n_nodes
+            key = pair_key(node, c)
+            slot = find_slot(keys, key)
+            if keys[slot] == EMPTY:
+                keys[slot] = key
+                numbers[slot] = n_nodes
                 parent[n_nodes] = node
                 code[n_nodes] = c
                 n_nodes += 1
-            node = slots[slot]
-        last[n] = node
-        ended[n] = len(barrier)
+            node = numbers[slot]
+        ended[n, 0] = node
+        ended[n, 1] = len(barrier)
         n += 1
-    return n_nodes, last[:n], ended[:n]
+    return n_nodes, n
 
 
 @kernel
 def score_nodes(
-    classes: Any, bigram: Any, choices: Any, parent: Any, code: Any, places: Any, results: Any
+    classes: Classes, bigram: SymbolArray, choices: SymbolArray, trie: Trie, paths: BackPointers
 ) -> None:
-    """Run Viterbi and the greedy choice down the trie.
-
-    Node i's candidates stand at ``places[i]`` of ``results`` = (scores, back pointers, greedy);
-    a root has one candidate, its tag.
-    """
+    """Run Viterbi and the greedy choice down the trie; a root has one candidate, its tag."""
     offsets, candidates, scores, context_rows, context = classes
-    score, back, greedy = results
-    n_roots = len(bigram)
-    for node in range(len(parent)):
-        if node < n_roots:
+    score, back, greedy = paths
+    places = trie.places
+    for node in range(len(trie.parent)):
+        if node < trie.n_roots:
             score[places[node]] = 0
             back[places[node]] = 0
             greedy[node] = node
             continue
-        above = parent[node]
-        c = code[node]
+        above = trie.parent[node]
+        c = trie.code[node]
         first = offsets[c]
         row = context_rows[c]
         greedy[node] = choices[greedy[above], c]
@@ -91,7 +147,7 @@ def score_nodes(
             best = np.int64(_LOWEST)
             chosen = 0
             for p in range(places[above + 1] - places[above]):
-                before = above if above < n_roots else candidates[offsets[code[above]] + p]
+                before = last_tag(above, p, classes, trie)
                 value = score[places[above] + p] + bigram[before, tag]
                 if row >= 0:
                     value += context[row + q, before]
@@ -103,40 +159,48 @@ def score_nodes(
 
 
 @kernel
-def path_of(node: Any, which: Any, classes: Any, trie: Any, results: Any, tags: Any) -> Any:
+def last_tag(node: Int, which: Int, classes: Classes, trie: Trie) -> Int:
+    """Return the tag of a node's candidate."""
+    if node < trie.n_roots:
+        return np.int64(node)
+    return np.int64(classes.candidates[classes.offsets[trie.code[node]] + which])
+
+
+@kernel
+def path_of(
+    node: Int, which: Int, classes: Classes, trie: Trie, paths: BackPointers, tags: SymbolArray
+) -> Int:
     """Write the tags of the path to a node's candidate (the greedy path if -1); return how many."""
-    offsets, candidates = classes[0], classes[1]
-    parent, code, places, n_roots = trie
-    back, greedy = results[1], results[2]
     depth = 0
     at = node
-    while at >= n_roots:
+    while at >= trie.n_roots:
         depth += 1
-        at = parent[at]
+        at = trie.parent[at]
     at = node
     for x in range(depth - 1, -1, -1):
         if which < 0:
-            tags[x] = greedy[at]
+            tags[x] = paths.greedy[at]
         else:
-            tags[x] = candidates[offsets[code[at]] + which]
-            which = back[places[at] + which]
-        at = parent[at]
+            tags[x] = last_tag(at, which, classes, trie)
+            which = paths.back[trie.places[at] + which]
+        at = trie.parent[at]
     return depth
 
 
 @kernel
-def best_end(node: Any, end: Any, classes: Any, bigram: Any, trie: Any, results: Any) -> Any:
+def best_end(
+    node: Int, end: Int, classes: Classes, bigram: SymbolArray, trie: Trie, paths: BackPointers
+) -> Int:
     """Return the candidate of a node on the best path to an unambiguous class (or the end)."""
     offsets, candidates, _, context_rows, context = classes
-    _, code, places, n_roots = trie
-    score = results[0]
+    places = trie.places
     at_end = end == len(offsets) - 1
-    tag = n_roots - 1 if at_end else candidates[offsets[end]]
+    tag = trie.n_roots - 1 if at_end else candidates[offsets[end]]
     best = np.int64(_LOWEST)
     chosen = 0
     for p in range(places[node + 1] - places[node]):
-        before = node if node < n_roots else candidates[offsets[code[node]] + p]
-        value = score[places[node] + p] + bigram[before, tag]
+        before = last_tag(node, p, classes, trie)
+        value = paths.score[places[node] + p] + bigram[before, tag]
         if not at_end and context_rows[end] >= 0:
             value += context[context_rows[end], before]
         if value > best:
@@ -146,7 +210,7 @@ def best_end(node: Any, end: Any, classes: Any, bigram: Any, trie: Any, results:
 
 
 @kernel
-def string_hash(tags: Any, first: Any, last: Any, seed: Any) -> Any:
+def string_hash(tags: SymbolArray, first: Int, last: Int, seed: Int) -> Int:
     """Return a hash of some tags and their number."""
     h = np.uint64(seed) + np.uint64(last - first + 1)
     for x in range(first, last):
@@ -156,7 +220,7 @@ def string_hash(tags: Any, first: Any, last: Any, seed: Any) -> Any:
 
 
 @kernel
-def stir(a: Any, b: Any, c: Any) -> Any:
+def stir(a: Int, b: Int, c: Int) -> Int:
     """Return one number out of three, well mixed."""
     h = (np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(b)
     h = (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -166,22 +230,19 @@ def stir(a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def sign_nodes(
-    classes: Any, bigram: Any, trie: Any, family: Any, coverage: Any, results: Any, merged: Any
-) -> Any:
-    """Give every node its settled tags and its state; return the number of states.
-
-    ``family`` = (where each node's children begin, the children); ``coverage`` = (ends, complete,
-    everything covered, where each node's covered ends begin, their positions among the ends);
-    ``merged`` = (settled tags of each node from ``settled_at`` on, their number, settled_at,
-    state of each node, leading node of each state, signatures of the states, working slots).
-    """
-    offsets = classes[0]
-    parent, code, places, _ = trie
-    child_starts, children = family
+    classes: Classes,
+    bigram: SymbolArray,
+    trie: Trie,
+    coverage: Coverage,
+    paths: BackPointers,
+    states: States,
+) -> Int:
+    """Give every node its settled tags and its state; return the number of states."""
+    offsets = classes.offsets
+    places, child_starts, children = trie.places, trie.child_starts, trie.children
     ends, complete, all_covered, cover_starts, covered = coverage
-    settled, n_settled, settled_at, state, leader, signatures, slots = merged
-    greedy = results[2]
-    n_nodes = len(parent)
+    settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
+    n_nodes = len(trie.parent)
     n_ambiguous = 0
     for c in range(len(offsets) - 1):
         if offsets[c + 1] - offsets[c] > 1:
@@ -196,7 +257,6 @@ def sign_nodes(
     chosen = np.empty(len(ends), np.int32)  # candidate for each end; widest: greedy; -2: no arc
     used = np.empty(widest + 1, np.bool_)
     n_states = 0
-    mask = len(slots) - 1
     for node in range(n_nodes - 1, -1, -1):
         k = places[node + 1] - places[node]
         used[:] = False
@@ -204,7 +264,7 @@ def sign_nodes(
         n_covered = len(ends) if all_covered else cover_starts[node + 1] - cover_starts[node]
         for x in range(n_covered):
             e = x if all_covered else covered[cover_starts[node] + x]
-            chosen[e] = best_end(node, ends[e], classes, bigram, trie, results)
+            chosen[e] = best_end(node, ends[e], classes, bigram, trie, paths)
         for e in range(len(ends)):
             if chosen[e] >= 0:
                 used[chosen[e]] = True
@@ -215,9 +275,9 @@ def sign_nodes(
         depth = settled_at[node + 1] - settled_at[node]
         for q in range(k):
             if used[q]:
-                path_of(node, q, classes, trie, results, tails[q])
+                path_of(node, q, classes, trie, paths, tails[q])
         if used[widest]:
-            path_of(node, -1, classes, trie, results, tails[widest])
+            path_of(node, -1, classes, trie, paths, tails[widest])
         # The longest prefix that all continuations share.
         known = -1
         common = depth
@@ -260,26 +320,22 @@ def sign_nodes(
                 one += stir(e + 1, hashes[0, chosen[e]], 11)
                 two += stir(e + 1, hashes[1, chosen[e]], 13)
         if leaves:
-            one += stir(greedy[node] + 1, hashes[0, widest], 17)
-            two += stir(greedy[node] + 1, hashes[1, widest], 19)
+            one += stir(paths.greedy[node] + 1, hashes[0, widest], 17)
+            two += stir(paths.greedy[node] + 1, hashes[1, widest], 19)
         for y in range(n_children):
             child = children[child_starts[node] + y]
             first = settled_at[child] + common
             last = settled_at[child] + n_settled[child]
-            mark = np.int64(state[child]) * len(offsets) + code[child]
+            mark = np.int64(states.state[child]) * len(offsets) + trie.code[child]
             one += stir(mark, string_hash(settled, first, last, 3), 23)
             two += stir(mark, string_hash(settled, first, last, 4), 29)
-        slot = (one ^ (one >> 17)) & mask
-        while slots[slot] >= 0:
-            other = slots[slot]
-            if signatures[other, 0] == one and signatures[other, 1] == two:
-                break
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = n_states
-            signatures[n_states, 0] = one
-            signatures[n_states, 1] = two
-            leader[n_states] = node
+        one &= _POSITIVE
+        slot = find_pair(states.keys, states.others, one, two)
+        if states.keys[slot] == EMPTY:
+            states.keys[slot] = one
+            states.others[slot] = two
+            states.numbers[slot] = n_states
+            states.leader[n_states] = node
             n_states += 1
-        state[node] = slots[slot]
+        states.state[node] = states.numbers[slot]
     return n_states

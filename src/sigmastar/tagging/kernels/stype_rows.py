@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from sigmastar.core.jit import kernel
-from sigmastar.tagging.kernels.stype import best_end, path_of, string_hash
+from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.records import Classes
+from sigmastar.tagging.kernels.stype import (
+    BackPointers,
+    Coverage,
+    States,
+    Trie,
+    best_end,
+    path_of,
+    string_hash,
+)
 
-__all__ = ["fill_rows"]
+__all__ = ["Rows", "StringSlots", "fill_rows"]
+
+
+class StringSlots(NamedTuple):
+    """Output strings and their numbers, by open addressing; see kernels.sequential."""
+
+    symbols: SymbolArray
+    offsets: IndexArray
+    slots: SymbolArray
+    used: IndexArray  # (1,): how many there are
+
+
+class Rows(NamedTuple):
+    """The packed table to fill; its last n_roots rows, if complete, are the greedy states."""
+
+    table: IndexArray
+    final: SymbolArray
+    numbers: SymbolArray  # row of each state
+    choices: SymbolArray  # tag that n1 chooses for each class after each tag
+    strings: StringSlots
 
 
 @kernel
-def string_number(tags: Any, first: Any, last: Any, n_tags: Any, strings: Any) -> Any:
-    """Return the number of an output string, stored if it is new; see kernels.sequential.
-
-    ``strings`` = (symbols, offsets, slots, used); -1 if there is no room.
-    """
+def string_number(
+    tags: SymbolArray, first: Int, last: Int, n_tags: Int, strings: StringSlots
+) -> Int:
+    """Return the number of an output string, stored if it is new; -1 if there is no room."""
     if last == first:
         return 0
     if last == first + 1:
-        return tags[first] + 1
+        return np.int64(tags[first]) + 1
     symbols, offsets, slots, used = strings
     mask = len(slots) - 1
     slot = string_hash(tags, first, last, 5) & mask
     while slots[slot] >= 0:
-        known = slots[slot]
+        known = np.int64(slots[slot])
         if offsets[known + 1] - offsets[known] == last - first:
             same = True
             for x in range(last - first):
@@ -36,7 +64,7 @@ def string_number(tags: Any, first: Any, last: Any, n_tags: Any, strings: Any) -
             if same:
                 return known + 1 + n_tags
         slot = (slot + 1) & mask
-    number = used[0]
+    number = np.int64(used[0])
     begin = offsets[number]
     if 2 * number >= len(slots) or begin + last - first > len(symbols):
         return -1
@@ -50,27 +78,23 @@ def string_number(tags: Any, first: Any, last: Any, n_tags: Any, strings: Any) -
 
 @kernel
 def fill_rows(
-    classes: Any,
-    bigram: Any,
-    trie: Any,
-    family: Any,
-    coverage: Any,
-    results: Any,
-    merged: Any,
-    target: Any,
-) -> Any:
-    """Fill the packed table and the final outputs; return whether all strings found room.
-
-    ``target`` = (table, final, number of each state in the table, n1 choices, strings). The table's
-    last n_tags + 1 rows, if complete, are the greedy states, one for each tag before.
-    """
-    offsets, candidates = classes[0], classes[1]
-    n_roots = trie[3]
+    classes: Classes,
+    bigram: SymbolArray,
+    trie: Trie,
+    coverage: Coverage,
+    paths: BackPointers,
+    states: States,
+    rows: Rows,
+) -> bool:
+    """Fill the packed table and the final outputs; return whether all strings found room."""
+    offsets, candidates = classes.offsets, classes.candidates
+    n_roots = trie.n_roots
     n_tags = n_roots - 1
-    child_starts, children = family
+    child_starts, children = trie.child_starts, trie.children
     ends, complete, all_covered, cover_starts, covered = coverage
-    settled, n_settled, settled_at, state, leader, _, _ = merged
-    table, final, numbers, choices, strings = target
+    settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
+    state, leader = states.state, states.leader
+    table, final, numbers, choices, strings = rows
     n_states = len(numbers)
     n_classes = len(offsets) - 1
     deepest = 1
@@ -89,10 +113,10 @@ def fill_rows(
         for e in range(len(ends)):
             if not (is_covered[e] or complete):
                 continue
-            which = -1
+            which: Int = -1
             if is_covered[e]:
-                which = best_end(node, ends[e], classes, bigram, trie, results)
-            depth = path_of(node, which, classes, trie, results, tail)
+                which = best_end(node, ends[e], classes, bigram, trie, paths)
+            depth = path_of(node, which, classes, trie, paths, tail)
             if ends[e] == n_classes:
                 final[row] = string_number(tail, common, depth, n_tags, strings)
                 if final[row] < 0:
@@ -105,8 +129,8 @@ def fill_rows(
                 return False
             table[row, ends[e]] = np.int64(numbers[state[tag]]) << 32 | number
         if complete:
-            depth = path_of(node, -1, classes, trie, results, tail)
-            before = results[2][node]
+            depth = path_of(node, -1, classes, trie, paths, tail)
+            before = paths.greedy[node]
             for c in range(n_classes):
                 if offsets[c + 1] - offsets[c] > 1:
                     tail[depth] = choices[before, c]
@@ -122,7 +146,7 @@ def fill_rows(
             )
             if number < 0:
                 return False
-            table[row, trie[1][child]] = np.int64(numbers[state[child]]) << 32 | number
+            table[row, trie.code[child]] = np.int64(numbers[state[child]]) << 32 | number
     if complete:
         for before in range(n_roots):
             row = n_states + before

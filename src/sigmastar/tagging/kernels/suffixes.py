@@ -7,19 +7,42 @@ without case.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.words import Bytes, Spans
 
-__all__ = ["N_SHAPES", "decode_word", "find_endings", "grow_suffixes", "word_shape"]
+__all__ = [
+    "N_SHAPES",
+    "POINT_BITS",
+    "Endings",
+    "decode_word",
+    "find_endings",
+    "grow_suffixes",
+    "move_endings",
+    "word_shape",
+]
 
 N_SHAPES = 18
+POINT_BITS = 21  # room for a code point in a key
+
+
+class Endings(NamedTuple):
+    """The children of all nodes of a trie, by open addressing: a slot is free if its child is -1.
+
+    A key is ``node << POINT_BITS | code point``. Files hold these arrays as they are, so the hash
+    is part of the format: it is not that of ``core.hashing``.
+    """
+
+    keys: IndexArray
+    children: SymbolArray
 
 
 @kernel
-def decode_word(data: Any, begin: Any, end: Any, points: Any) -> Any:
+def decode_word(data: Bytes, begin: int, end: Int, points: IndexArray) -> int:
     """Write the code points of a UTF-8 word; return how many. Stray bytes stand for themselves."""
     n = 0
     i = begin
@@ -48,7 +71,7 @@ def decode_word(data: Any, begin: Any, end: Any, points: Any) -> Any:
 
 
 @kernel
-def word_shape(points: Any, n: Any, first: Any, properties: Any) -> Any:
+def word_shape(points: IndexArray, n: int, first: bool, properties: SymbolArray) -> Int:
     """Return the shape of a word: its use of capitals, digits, hyphens and punctuation."""
     upper = 0
     lower = 0
@@ -100,76 +123,87 @@ def word_shape(points: Any, n: Any, first: Any, properties: Any) -> Any:
 
 
 @kernel
-def lower_point(point: Any, properties: Any) -> Any:
+def lower_point(point: Int, properties: SymbolArray) -> Int:
     """Return a code point in lower case."""
-    return properties[point] >> 4 if point < len(properties) else point
+    return np.int64(properties[point]) >> 4 if point < len(properties) else point
 
 
 @kernel
-def find_child(node: Any, point: Any, keys: Any, children: Any) -> Any:
-    """Return the slot of a child in the trie's table, or minus one minus the free slot."""
-    mask = len(keys) - 1
-    key = np.int64(node) * 2097152 + point
+def find_child(endings: Endings, key: Int) -> Int:
+    """Return the slot of a child in the trie's table, or the free slot where it belongs."""
+    mask = len(endings.keys) - 1
     h = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(h >> np.uint64(20)) & mask
-    while children[slot] >= 0:
-        if keys[slot] == key:
-            return slot
+    while endings.children[slot] >= 0 and endings.keys[slot] != key:
         slot = (slot + 1) & mask
-    return -1 - slot
+    return slot
+
+
+@kernel
+def move_endings(old: Endings, new: Endings) -> None:
+    """Enter the children of one table into another, empty one."""
+    for x in range(len(old.keys)):
+        if old.children[x] >= 0:
+            slot = find_child(new, old.keys[x])
+            new.keys[slot] = old.keys[x]
+            new.children[slot] = old.children[x]
 
 
 @kernel
 def grow_suffixes(
-    data: Any, offsets: Any, first: Any, properties: Any, keys: Any, children: Any, paths: Any
-) -> Any:
+    words: Spans, first: BoolArray, properties: SymbolArray, endings: Endings, paths: SymbolArray
+) -> Int:
     """Grow the trie of the words' endings below one root for each shape; return its size.
 
-    Row w of ``paths`` receives the nodes of word w from its shape's root down, then -1. ``keys``
-    and ``children`` (-1 everywhere, a power of two long) are the trie's table.
+    Row w of ``paths`` receives the nodes of word w from its shape's root down, then -1.
+    ``endings`` is empty, and has room for a node a letter.
     """
     depth = paths.shape[1] - 1
     n_nodes = N_SHAPES
     longest = 0
-    for w in range(len(offsets) - 1):
-        longest = max(longest, offsets[w + 1] - offsets[w])
+    for w in range(len(words.begins)):
+        longest = max(longest, words.ends[w] - words.begins[w])
     points = np.empty(longest + 1, np.int64)
-    for w in range(len(offsets) - 1):
-        n = decode_word(data, offsets[w], offsets[w + 1], points)
+    for w in range(len(words.begins)):
+        n = decode_word(words.data, words.begins[w], words.ends[w], points)
         node = word_shape(points, n, first[w], properties)
         paths[w, 0] = node
         for d in range(1, depth + 1):
             if d > n:
                 paths[w, d] = -1
                 continue
-            point = lower_point(points[n - d], properties)
-            slot = find_child(node, point, keys, children)
-            if slot < 0:
-                slot = -1 - slot
-                keys[slot] = np.int64(node) * 2097152 + point
-                children[slot] = n_nodes
+            key = np.int64(node) << POINT_BITS | lower_point(points[n - d], properties)
+            slot = find_child(endings, key)
+            if endings.children[slot] < 0:
+                endings.keys[slot] = key
+                endings.children[slot] = n_nodes
                 n_nodes += 1
-            node = children[slot]
+            node = endings.children[slot]
             paths[w, d] = node
     return n_nodes
 
 
 @kernel
 def find_endings(
-    data: Any, begins: Any, ends: Any, first: Any, properties: Any, trie: Any, nodes: Any
+    words: Spans,
+    first: BoolArray,
+    properties: SymbolArray,
+    endings: Endings,
+    depth: Int,
+    nodes: SymbolArray,
 ) -> None:
-    """Give the deepest node of the trie for each word; ``trie`` = (keys, children, depth)."""
-    keys, children, depth = trie
+    """Give the deepest node of the trie, at most ``depth`` letters down, for each word."""
     longest = 0
-    for w in range(len(begins)):
-        longest = max(longest, ends[w] - begins[w])
+    for w in range(len(words.begins)):
+        longest = max(longest, words.ends[w] - words.begins[w])
     points = np.empty(longest + 1, np.int64)
-    for w in range(len(begins)):
-        n = decode_word(data, begins[w], ends[w], points)
+    for w in range(len(words.begins)):
+        n = decode_word(words.data, words.begins[w], words.ends[w], points)
         node = word_shape(points, n, first[w], properties)
         for d in range(1, min(n, depth) + 1):
-            slot = find_child(node, lower_point(points[n - d], properties), keys, children)
-            if slot < 0:
+            key = np.int64(node) << POINT_BITS | lower_point(points[n - d], properties)
+            child = endings.children[find_child(endings, key)]
+            if child < 0:
                 break
-            node = children[slot]
+            node = child
         nodes[w] = node

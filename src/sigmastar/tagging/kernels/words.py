@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.types import IndexArray, Int, SymbolArray
 
-__all__ = ["build_word_table", "find_words", "scan_tokens", "write_tagged"]
+__all__ = [
+    "Bytes",
+    "Layout",
+    "Spans",
+    "WordSlots",
+    "build_word_table",
+    "find_words",
+    "scan_tokens",
+    "write_tagged",
+]
+
+Bytes: TypeAlias = NDArray[np.uint8]
+
+
+class Spans(NamedTuple):
+    """Words as parts of a buffer of UTF-8: where each begins and ends."""
+
+    data: Bytes
+    begins: IndexArray
+    ends: IndexArray
+
+
+class WordSlots(NamedTuple):
+    """Open addressing over words, at least half of it free.
+
+    ``hashes`` holds the upper half of each slot's hash, so that most misses read no word.
+    """
+
+    slots: SymbolArray  # number of a word, -1 where free
+    hashes: SymbolArray
+    words: Spans
+
+
+class Layout(NamedTuple):
+    """How tagged text is written: three bytes, and whether a separator ends a sentence, too."""
+
+    before_tag: int
+    between_tokens: int
+    after_sentence: int
+    after_last_token: bool
 
 
 @kernel
-def hash_word(data: Any, begin: Any, end: Any) -> Any:
+def hash_word(data: Bytes, begin: Int, end: Int) -> Int:
     """Return a 64-bit hash of some bytes (FNV-1a, then a final mix)."""
     h = np.uint64(0xCBF29CE484222325)
     for i in range(begin, end):
@@ -22,53 +63,54 @@ def hash_word(data: Any, begin: Any, end: Any) -> Any:
 
 
 @kernel
-def build_word_table(blob: Any, offsets: Any, slots: Any, hashes: Any) -> None:
-    """Fill an open-addressing table (``slots`` -1 everywhere, a power of two long) with all words.
-
-    ``hashes`` receives the upper half of each slot's hash, so that most misses read no word.
-    """
-    mask = len(slots) - 1
-    for word in range(len(offsets) - 1):
-        h = hash_word(blob, offsets[word], offsets[word + 1])
+def build_word_table(table: WordSlots) -> None:
+    """Enter all words into an empty table."""
+    data, begins, ends = table.words
+    mask = len(table.slots) - 1
+    for word in range(len(begins)):
+        h = hash_word(data, begins[word], ends[word])
         slot = h & mask
-        while slots[slot] >= 0:
+        while table.slots[slot] >= 0:
             slot = (slot + 1) & mask
-        slots[slot] = word
-        hashes[slot] = h >> 32
+        table.slots[slot] = word
+        table.hashes[slot] = h >> 32
 
 
 @kernel
-def find_word(data: Any, begin: Any, end: Any, table: Any) -> Any:
-    """Return the number of a word, or -1; ``table`` = (slots, hashes, blob, offsets)."""
-    slots, hashes, blob, offsets = table
-    mask = len(slots) - 1
+def same_bytes(one: Bytes, first: Int, two: Bytes, second: Int, length: Int) -> bool:
+    """Tell whether two buffers agree from two places on."""
+    for i in range(length):
+        if one[first + i] != two[second + i]:
+            return False
+    return True
+
+
+@kernel
+def find_word(data: Bytes, begin: Int, end: Int, table: WordSlots) -> Int:
+    """Return the number of a word, or -1."""
+    blob, begins, ends = table.words
+    mask = len(table.slots) - 1
     h = hash_word(data, begin, end)
     slot = h & mask
     tail = np.int32(h >> 32)
-    while slots[slot] >= 0:
-        if hashes[slot] == tail:
-            word = slots[slot]
-            first = offsets[word]
-            length = offsets[word + 1] - first
-            if length == end - begin:
-                same = True
-                for i in range(length):
-                    if data[begin + i] != blob[first + i]:
-                        same = False
-                        break
-                if same:
-                    return np.int64(word)
+    while table.slots[slot] >= 0:
+        if table.hashes[slot] == tail:
+            word = table.slots[slot]
+            length = ends[word] - begins[word]
+            if length == end - begin and same_bytes(data, begin, blob, begins[word], length):
+                return np.int64(word)
         slot = (slot + 1) & mask
     return np.int64(-1)
 
 
 @kernel
-def scan_tokens(data: Any, one_token_a_line: Any, begins: Any, ends: Any, starts: Any) -> Any:
+def scan_tokens(tokens: Spans, one_token_a_line: bool, starts: IndexArray) -> tuple[int, int]:
     """Cut bytes into tokens and sentences; return how many of each.
 
     Tokens are separated by spaces and tabs and sentences by line ends; or, one token a line, a
     token is what stands before the first tab, and a blank line ends a sentence.
     """
+    data, begins, ends = tokens
     n = len(data)
     n_tokens = 0
     n_sentences = 0
@@ -111,41 +153,36 @@ def scan_tokens(data: Any, one_token_a_line: Any, begins: Any, ends: Any, starts
 
 
 @kernel
-def find_words(data: Any, begins: Any, ends: Any, table: Any, words: Any) -> Any:
-    """Look up every token; return how many are not in the table (their number is -1)."""
-    missing = 0
-    for i in range(len(begins)):
-        words[i] = find_word(data, begins[i], ends[i], table)
-        if words[i] < 0:
-            missing += 1
-    return missing
+def find_words(tokens: Spans, table: WordSlots, words: SymbolArray) -> None:
+    """Look up every token; the number of one that is not in the table is -1."""
+    for i in range(len(tokens.begins)):
+        words[i] = find_word(tokens.data, tokens.begins[i], tokens.ends[i], table)
 
 
 @kernel
 def write_tagged(
-    data: Any, begins: Any, ends: Any, starts: Any, tags: Any, names: Any, layout: Any, output: Any
-) -> Any:
-    """Write every token with its tag; return the number of bytes.
-
-    ``names`` = (bytes of all tag names, where each begins). ``layout`` = (between word and tag,
-    between tokens, after a sentence) as bytes codes, and whether the last token of a sentence is
-    also followed by the separator.
-    """
-    blob, offsets = names
+    tokens: Spans,
+    starts: IndexArray,
+    tags: SymbolArray,
+    names: Spans,
+    layout: Layout,
+    output: Bytes,
+) -> Int:
+    """Write every token with its tag's name; return the number of bytes."""
     place = 0
     for s in range(len(starts) - 1):
         for i in range(starts[s], starts[s + 1]):
-            for x in range(begins[i], ends[i]):
-                output[place] = data[x]
+            for x in range(tokens.begins[i], tokens.ends[i]):
+                output[place] = tokens.data[x]
                 place += 1
-            output[place] = layout[0]
+            output[place] = layout.before_tag
             place += 1
-            for x in range(offsets[tags[i]], offsets[tags[i] + 1]):
-                output[place] = blob[x]
+            for x in range(names.begins[tags[i]], names.ends[tags[i]]):
+                output[place] = names.data[x]
                 place += 1
-            if i + 1 < starts[s + 1] or layout[3]:
-                output[place] = layout[1]
+            if i + 1 < starts[s + 1] or layout.after_last_token:
+                output[place] = layout.between_tokens
                 place += 1
-        output[place] = layout[2]
+        output[place] = layout.after_sentence
         place += 1
     return place

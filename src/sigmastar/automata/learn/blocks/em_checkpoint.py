@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata.learn.blocks.em_family import Parameters
+from sigmastar.core.em import Ascent
 from sigmastar.core.errors import FileFormatError, InvalidParameter
 from sigmastar.core.model_files import Stored, read_stored, write_stored
 from sigmastar.core.types import FloatArray
@@ -22,19 +23,16 @@ _KIND = "BaumWelchCheckpoint"
 
 
 @dataclass
-class Progress:
-    """Where the loop stands. Plain numbers and arrays only, so that it can be written to a file."""
+class Progress(Ascent[Parameters]):
+    """Where a run with several starts stands, in plain numbers and arrays.
 
-    seed: int
+    While starts are tried, ``best`` is that of the starts so far; afterwards, that of the judge.
+    """
+
+    model: Parameters = field(default_factory=dict)
+    seed: int = 0
     restart: int = 0  # which start is being tried; the number of starts once the best goes on
-    iteration: int = 0
     done: bool = False
-    history: list[float] = field(default_factory=list)
-    held_out: list[float] = field(default_factory=list)
-    parameters: Parameters = field(default_factory=dict)
-    best: Parameters = field(default_factory=dict)  # of the starts so far, or on held-out data
-    best_score: float = -np.inf
-    best_iteration: int = 0
     best_history: list[float] = field(default_factory=list)
 
 
@@ -87,20 +85,18 @@ class Checkpoint:
                 f"{os.fspath(self.path)}: the checkpoint lacks {missing}."
             ) from None
         fields["best_score"] = -np.inf if fields["best_score"] is None else fields["best_score"]
-        for group in ("parameters", "best"):
-            fields[group] = {
-                key.removeprefix(f"{group}."): array
-                for key, array in stored.arrays.items()
-                if key.startswith(f"{group}.")
-            }
-        return Progress(**fields)
+        groups: dict[str, dict[str, FloatArray]] = {"parameters": {}, "best": {}}
+        for key, array in stored.arrays.items():
+            group, _, name = key.partition(".")
+            groups.get(group, {})[name] = array
+        return Progress(model=groups["parameters"], best=groups["best"] or None, **fields)
 
     def offer(self, progress: Progress, *, now: bool = False) -> None:
         """Write the progress if it is time to (or ``now``)."""
         if self.path is None or not (now or time.monotonic() - self._written >= self.every):
             return
-        arrays = {f"parameters.{name}": array for name, array in progress.parameters.items()}
-        arrays |= {f"best.{name}": array for name, array in progress.best.items()}
+        arrays = {f"parameters.{name}": array for name, array in progress.model.items()}
+        arrays |= {f"best.{name}": array for name, array in (progress.best or {}).items()}
         meta = {name: getattr(progress, name) for name in _NUMBERS} | {"run": self.run}
         meta["best_score"] = progress.best_score if np.isfinite(progress.best_score) else None
         write_stored(self.path, Stored(_KIND, arrays, meta))

@@ -6,6 +6,7 @@ steps of Baum–Welch, split, prune), so that the same model can be made again w
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata.inference.expected_counts import Forest
-from sigmastar.automata.learn.baum_welch import held_out_score
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
+from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import FloatArray
 
@@ -116,28 +118,30 @@ class Track:
         tolerance: float,
     ) -> None:
         """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
-        parameters = self.parameters
-        best, best_count = self.score, 0
-        history: list[float] = []
-        count = 0
-        while running():
-            counts = train.expected_counts(*family.expand(parameters), n_jobs=1)
-            if counts.impossible:
-                break
-            history.append(counts.log_likelihood / train.weight)
-            parameters = family.maximize(counts, parameters)
-            count += 1
-            score = held_out_score(held_out, family, parameters, 1)
-            if score > best:
-                best, best_count, self.parameters = score, count, parameters
-            patience = PATIENCE if best_count else 4 * PATIENCE
+        ascent = Ascent(self.parameters, best=self.parameters, best_score=self.score)
+        stuck = False
+
+        def step(parameters: Parameters) -> tuple[float, Parameters]:
+            nonlocal stuck
+            taken = em_step(train, family, parameters, n_jobs=1)
+            stuck = taken.impossible > 0
+            return taken.objective, parameters if stuck else taken.parameters
+
+        def judge(ascent: Ascent[Parameters]) -> None:
+            ascent.judged(held_out_score(held_out, family, ascent.model, 1))
+
+        def wanted() -> bool:
+            if ascent.late > (PATIENCE if ascent.best_iteration else 4 * PATIENCE) or stuck:
+                return False
+            history = ascent.history
             slow = len(history) > 8 and history[-1] - history[-6] < 5 * tolerance
-            enough = slow or (tolerance == COARSE and count >= COARSE_STEPS)
-            if count - best_count > patience or (enough and verb == "em"):
-                break
-        self.score = best
-        if best_count:
-            self.steps.append([verb, best_count])
+            enough = slow or (tolerance == COARSE and ascent.iteration >= COARSE_STEPS)
+            return not (enough and verb == "em") and running()
+
+        ascend(ascent, step, max_iter=sys.maxsize, tol=-np.inf, running=wanted, after=judge)
+        self.parameters, self.score = ascent.best or {}, ascent.best_score
+        if ascent.best_iteration:
+            self.steps.append([verb, ascent.best_iteration])
 
 
 def split(
@@ -166,8 +170,7 @@ def replay_track(
         else:
             family = family_named(name, PRUNING if verb == "prune" else 0.0)
             for _ in range(value):
-                counts = train.expected_counts(*family.expand(parameters))
-                parameters = family.maximize(counts, parameters)
+                parameters = em_step(train, family, parameters).parameters
     return parameters
 
 

@@ -121,7 +121,9 @@ class NuclearProblem:
                     penalty *= 1.5
                 elif change > 2.0 * primal:
                     penalty /= 1.5
-        return NuclearSolution(z, tau, value, gap, iteration, penalty, dual)
+        return NuclearSolution(
+            x=z, tau=tau, value=value, gap=gap, n_iter=iteration, penalty=penalty, dual=dual
+        )
 
     def certify(self, x: FloatArray, tau: float) -> tuple[float, float]:
         """Return F and its relative distance to the best scaled dual bound."""

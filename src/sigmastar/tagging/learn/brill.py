@@ -9,18 +9,19 @@ breaks, applies it, and starts over. Learn from tags of text that the tagger was
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.fst.rules import Rule, RuleSet
-from sigmastar.tagging.hmm_tagger import HMMTagger
+from sigmastar.tagging.fst.rules import RuleSet, TagRule
+from sigmastar.tagging.learn.supervised import learn_tagger
+from sigmastar.tagging.taggers.sentences import words_of
+from sigmastar.tagging.taggers.settings import TaggerSettings
 
 __all__ = ["held_out_tags", "learn_rules"]
 
@@ -54,12 +55,12 @@ TEMPLATES = tuple(
 )
 
 
-def held_out_tags(tagger: HMMTagger, corpus: PairCorpus, n_folds: int = 5) -> list[list[str]]:
+def held_out_tags(tagger: Any, corpus: PairCorpus, n_folds: int = 5) -> list[list[str]]:
     """Tag a corpus by taggers trained on the rest of it, fold by fold.
 
     Parameters
     ----------
-    tagger : HMMTagger
+    tagger : HMMTagger, or a loaded one
         Its settings are used; it need not be fitted.
     corpus : PairCorpus
         Sentences and their tags.
@@ -74,14 +75,14 @@ def held_out_tags(tagger: HMMTagger, corpus: PairCorpus, n_folds: int = 5) -> li
     check("n_folds", n_folds, Integer(2))
     if len(corpus) < n_folds:
         raise InvalidData(f"{len(corpus)} sentences are too few for {n_folds} folds.")
+    settings = TaggerSettings(**tagger.get_params(deep=False))
     result: list[list[str]] = [[] for _ in range(len(corpus))]
     numbers = np.arange(len(corpus))
     with stage("tagging held-out folds", n_folds) as progress:
         for fold in range(n_folds):
             inside = numbers % n_folds == fold
-            one = clone(tagger).fit(corpus.take(numbers[~inside]))
-            part = corpus.source.take(numbers[inside])
-            tagged = one.predict([[str(word) for word in sentence] for sentence in part])
+            model = learn_tagger(corpus.take(numbers[~inside]), settings).model
+            tagged = model.predict(words_of(corpus.take(numbers[inside])))
             for number, tags in zip(numbers[inside].tolist(), tagged, strict=True):
                 result[number] = tags
             progress.advance()
@@ -129,7 +130,7 @@ def learn_rules(
     usable = np.array(["/" not in w and '"' not in w and not _spaced(w) for w in vocabulary])
     usable[-1] = False
     templates = [t for t in TEMPLATES if use_words or all(kind == "tag" for kind, _ in t.parts)]
-    rules: list[Rule] = []
+    rules: list[TagRule] = []
     with stage("learning rules", max_rules) as progress:
         for _ in range(max_rules):
             best: tuple[int, Template, int, int, int] | None = None
@@ -220,7 +221,7 @@ def _values(template: Template, key: int) -> list[tuple[str, int, int]]:
 
 def _rule(
     template: Template, names: list[str], words: list[str], old: int, new: int, key: int
-) -> Rule:
+) -> TagRule:
     """Write a learned rule in the language of rules."""
     sides: dict[int, str] = {}
     word = ""
@@ -239,7 +240,7 @@ def _rule(
         left = "<s>"
     if right == "</s> </s>":
         right = "</s>"
-    return Rule(names[old], names[new], left, right, word)
+    return TagRule(source=names[old], target=names[new], left=left, right=right, word=word)
 
 
 def _plain(tag: str) -> bool:

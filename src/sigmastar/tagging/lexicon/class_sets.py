@@ -14,11 +14,12 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.counts import Lexicon
-from sigmastar.tagging.guesser import Guesser
-from sigmastar.tagging.lexical import ClassTable, kindred_forms
+from sigmastar.tagging.kernels.records import Classes
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.word_classes import kindred_forms
 from sigmastar.tagging.model import fixed_point
-from sigmastar.tagging.vocabulary import Vocabulary
 
 __all__ = ["ClassSets", "build_class_sets", "score_class_sets"]
 
@@ -33,6 +34,21 @@ class ClassSets:
     candidates: SymbolArray
     shares: FloatArray
     vocabulary: Vocabulary
+
+    @property
+    def owner(self) -> IndexArray:
+        """The class of each candidate."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def scored(self, scores: SymbolArray | FloatArray, n_tags: int) -> Classes:
+        """Return the classes with scores, and without contexts."""
+        return Classes(
+            offsets=self.offsets,
+            candidates=self.candidates,
+            scores=scores,
+            context_rows=np.full(len(self.offsets) - 1, -1, np.int32),
+            context=np.zeros((0, n_tags + 1), scores.dtype),
+        )
 
 
 def build_class_sets(
@@ -96,11 +112,11 @@ def build_class_sets(
     guessed = nodes[guesser.trie.nodes_of([x[0] for x in kin], np.zeros(len(kin), bool))]
     inside = np.where([anywhere for _, _, anywhere in kin], borrowed, guessed).astype(np.int32)
     vocabulary = Vocabulary(
-        forms,
-        np.concatenate((of_word, inside)),
-        np.concatenate((of_word, borrowed)),
-        guesser.trie,
-        nodes,
+        forms=forms,
+        inside=np.concatenate((of_word, inside)),
+        initial=np.concatenate((of_word, borrowed)),
+        trie=guesser.trie,
+        node_classes=nodes,
     )
     sets = [np.array(tags, np.int32) for tags, _ in numbers]
     offsets = np.concatenate(([0], np.cumsum([len(tags) for tags in sets])))
@@ -108,7 +124,12 @@ def build_class_sets(
     owner = np.repeat(np.arange(len(sets)), np.diff(offsets))
     shares = np.stack(mass)[owner, candidates]
     shares /= np.add.reduceat(shares, offsets[:-1])[owner]
-    return ClassSets(offsets.astype(np.int64), candidates, shares, vocabulary)
+    return ClassSets(
+        offsets=offsets.astype(np.int64),
+        candidates=candidates,
+        shares=shares,
+        vocabulary=vocabulary,
+    )
 
 
 Part = tuple[SymbolArray, FloatArray]
@@ -134,7 +155,7 @@ def _reduced(tags: SymbolArray, weights: FloatArray, allowed: set[tuple[int, ...
 
 def score_class_sets(
     sets: ClassSets, corpus: PairCorpus, tags: IndexArray, tag_counts: FloatArray, rare_count: int
-) -> ClassTable:
+) -> Classes:
     """Score candidates by their share of the class in a tagged corpus (its tags recoded)."""
     words = [[str(word) for word in sentence] for sentence in corpus.source]
     codes, starts = sets.vocabulary.classes(words)
@@ -148,17 +169,11 @@ def score_class_sets(
     all_codes = np.concatenate((codes, guessed)).astype(np.int64)
     all_tags = np.concatenate((tags, tags[rare]))
     n_tags = len(tag_counts)
-    owner = np.repeat(np.arange(len(sets.offsets) - 1), np.diff(sets.offsets))
+    owner = sets.owner
     member = owner * n_tags + sets.candidates
     seen = np.bincount(all_codes * n_tags + all_tags, minlength=(owner[-1] + 1) * n_tags)[member]
     total = np.add.reduceat(seen, sets.offsets[:-1])[owner]
     shares = (seen + _PRIOR * sets.shares) / (total + _PRIOR)
     score = np.log(shares) - np.log(np.maximum(tag_counts[sets.candidates], 0.5))
     score -= np.maximum.reduceat(score, sets.offsets[:-1])[owner]
-    return ClassTable(
-        sets.offsets,
-        sets.candidates,
-        fixed_point(score),
-        np.full(len(sets.offsets) - 1, -1, np.int32),
-        np.zeros((0, n_tags + 1), np.int32),
-    )
+    return sets.scored(fixed_point(score), n_tags)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.hashing import EMPTY, table_size
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.words import build_word_table, find_words
+from sigmastar.tagging.kernels.words import (
+    Bytes,
+    Spans,
+    WordSlots,
+    build_word_table,
+    find_words,
+)
 
-__all__ = ["WordTable", "character_properties", "join_words", "split_words"]
+__all__ = ["WordTable", "character_properties", "join_words", "split_words", "word_spans"]
 
-Bytes = NDArray[np.uint8]
 _KNOWN_POINTS = 0x3000
 
 
@@ -30,6 +34,12 @@ def join_words(words: Sequence[str]) -> tuple[Bytes, IndexArray]:
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
     return np.frombuffer(b"".join(parts) or b"\0", np.uint8), offsets
+
+
+def word_spans(words: Sequence[str]) -> Spans:
+    """Encode words into one buffer of UTF-8, as the kernels take them."""
+    blob, offsets = join_words(words)
+    return Spans(blob, offsets[:-1], offsets[1:])
 
 
 def split_words(blob: Bytes, offsets: IndexArray) -> list[str]:
@@ -60,21 +70,15 @@ class WordTable:
     """A fixed list of distinct words that can be looked up from bytes."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self.blob, self.offsets = join_words(words)
-        size = 16
-        while size < 2 * len(words):
-            size *= 2
-        self._slots = np.full(size, -1, np.int32)
-        self._hashes = np.empty(size, np.int32)
-        build_word_table(self.blob, self.offsets, self._slots, self._hashes)
+        size = table_size(len(words))
+        self.words = word_spans(words)
+        self._table = WordSlots(
+            slots=np.full(size, EMPTY, np.int32), hashes=np.empty(size, np.int32), words=self.words
+        )
+        build_word_table(self._table)
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The table in the form its kernels take."""
-        return self._slots, self._hashes, self.blob, self.offsets
-
-    def find(self, data: Bytes, begins: IndexArray, ends: IndexArray) -> SymbolArray:
+    def find(self, tokens: Spans) -> SymbolArray:
         """Return the number of each word, -1 where there is none."""
-        words = np.empty(len(begins), np.int32)
-        find_words(data, begins, ends, self.arrays, words)
-        return words
+        numbers = np.empty(len(tokens.begins), np.int32)
+        find_words(tokens, self._table, numbers)
+        return numbers

@@ -15,9 +15,10 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.guesser import SuffixTrie
-from sigmastar.tagging.kernels.suffixes import N_SHAPES
-from sigmastar.tagging.words import Bytes, WordTable, join_words, split_words
+from sigmastar.tagging.kernels.suffixes import N_SHAPES, Endings
+from sigmastar.tagging.kernels.words import Spans
+from sigmastar.tagging.lexicon.guesser import SuffixTrie
+from sigmastar.tagging.lexicon.words import WordTable, join_words, split_words, word_spans
 
 __all__ = ["Vocabulary", "cut_names"]
 
@@ -108,8 +109,8 @@ class Vocabulary:
             self._codes = {form: number for number, form in enumerate(self.forms)}
             self._more = []
             new = [w for w in dict.fromkeys(chain.from_iterable(sentences)) if w not in self._codes]
-        blob, ends = join_words(new)
-        pairs = [self.guess(blob, ends[:-1], ends[1:], first) for first in (False, True)]
+        spans = word_spans(new)
+        pairs = [self.guess(spans, first) for first in (False, True)]
         count = len(self.forms) + len(self._more)
         self._more.extend(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
         self._codes.update(zip(new, range(count, count + len(new)), strict=True))
@@ -118,27 +119,26 @@ class Vocabulary:
         numbers[missing] = np.fromiter(map(self._codes.__getitem__, words), np.int32, len(words))
         return numbers
 
-    def guess(self, data: Bytes, begins: IndexArray, ends: IndexArray, first: bool) -> SymbolArray:
-        """Return the guesser's class of each word."""
-        flags = np.full(len(begins), first)
-        guessed: SymbolArray = self.node_classes[self.trie.nodes(data, begins, ends, flags)]
+    def guess(self, words: Spans, first: bool) -> SymbolArray:
+        """Return the guesser's class of each word, all at the beginning of a sentence or none."""
+        flags = np.full(len(words.begins), first)
+        guessed: SymbolArray = self.node_classes[self.trie.nodes(words, flags)]
         return guessed
 
-    def classes_of_bytes(
-        self, data: Bytes, begins: IndexArray, ends: IndexArray, starts: IndexArray
-    ) -> SymbolArray:
+    def classes_of_bytes(self, tokens: Spans, starts: IndexArray) -> SymbolArray:
         """Return the class of every token of a text, given where tokens and sentences are."""
         if self._table is None:
             self._table = WordTable(self.forms)
-        numbers = self._table.find(data, begins, ends)
+        numbers = self._table.find(tokens)
         codes = self.inside[np.maximum(numbers, 0)]
         heads = starts[:-1][np.diff(starts) > 0]
         codes[heads] = self.initial[np.maximum(numbers[heads], 0)]
         missing = np.flatnonzero(numbers < 0)
         if len(missing):
-            first = np.zeros(len(begins), bool)
+            first = np.zeros(len(numbers), bool)
             first[heads] = True
-            nodes = self.trie.nodes(data, begins[missing], ends[missing], first[missing])
+            unknown = Spans(tokens.data, tokens.begins[missing], tokens.ends[missing])
+            nodes = self.trie.nodes(unknown, first[missing])
             codes[missing] = self.node_classes[nodes]
         return codes
 
@@ -149,8 +149,8 @@ class Vocabulary:
         so on.
         """
         new = [word for word in words if word not in set(self.forms)]
-        blob, ends = join_words(new)
-        guessed = [self.guess(blob, ends[:-1], ends[1:], first) for first in (False, True)]
+        spans = word_spans(new)
+        guessed = [self.guess(spans, first) for first in (False, True)]
         inside = np.concatenate((self.inside, guessed[0])).astype(np.int32)
         initial = np.concatenate((self.initial, guessed[1])).astype(np.int32)
         forms = (*self.forms, *new)
@@ -158,7 +158,13 @@ class Vocabulary:
         for number, word in enumerate(words, 1):
             inside[place[word]] += number * n_classes
             initial[place[word]] += number * n_classes
-        return Vocabulary(forms, inside, initial, self.trie, self.node_classes)
+        return Vocabulary(
+            forms=forms,
+            inside=inside,
+            initial=initial,
+            trie=self.trie,
+            node_classes=self.node_classes,
+        )
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the vocabulary."""
@@ -168,8 +174,8 @@ class Vocabulary:
             "form_offsets": offsets,
             "form_inside": self.inside,
             "form_initial": self.initial,
-            "trie_keys": self.trie.keys,
-            "trie_children": self.trie.children,
+            "trie_keys": self.trie.endings.keys,
+            "trie_children": self.trie.endings.children,
             "trie_depth": np.array([self.trie.depth], np.int64),
             "node_classes": self.node_classes,
         }
@@ -197,5 +203,11 @@ class Vocabulary:
         for codes in (inside, initial, nodes):
             if codes.min(initial=0) < 0 or codes.max(initial=0) >= n_classes:
                 raise InvalidModel(f"classes must lie between 0 and {n_classes - 1}.")
-        trie = SuffixTrie(keys, children, int(np.asarray(array("trie_depth")).ravel()[0]))
-        return cls(split_words(blob, offsets), inside, initial, trie, nodes)
+        depth = int(np.asarray(array("trie_depth")).ravel()[0])
+        return cls(
+            forms=split_words(blob, offsets),
+            inside=inside,
+            initial=initial,
+            trie=SuffixTrie(Endings(keys, children), depth),
+            node_classes=nodes,
+        )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.model_files import Stored
@@ -15,32 +14,27 @@ from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential
+from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
 from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
-from sigmastar.tagging.hmm_tagger import (
-    HMMTagger,
-    as_sentences,
-    decode_classes,
-    share_right,
-)
-from sigmastar.tagging.model import TagModel
-from sigmastar.tagging.phrases import NOUN_PHRASE, phrase_transducer
-from sigmastar.tagging.text import tag_file
-from sigmastar.tagging.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.taggers.hmm import HMMTagging
+from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["KINDS", "FSTTagger"]
 
 KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
-_MODEL = ("bigram", "trigram", "offsets", "candidates", "scores", "context_rows", "context")
 
 
-class FSTTagger(StoredModel):
+class FSTTagger(Tagger, StoredModel):
     """A tagger that is a transducer from classes of words to tags.
 
     Build one with :meth:`from_hmm`.
@@ -76,17 +70,17 @@ class FSTTagger(StoredModel):
         rules: RuleSet | None = None,
         phrases: SequentialTransducer | None = None,
     ) -> None:
-        self.rules = rules
-        self.phrases = phrases
         self.machine = machine
         self.vocabulary = vocabulary
         self.tags = tags
         self.info = info
+        self.rules = rules
+        self.phrases = phrases
 
     @classmethod
     def from_hmm(
         cls,
-        tagger: HMMTagger,
+        tagger: HMMTagging,
         kind: str = "lazy",
         *,
         corpus: Corpus | Iterable[Sequence[str]] | None = None,
@@ -100,8 +94,8 @@ class FSTTagger(StoredModel):
         Parameters
         ----------
         tagger : HMMTagger
-            A fitted tagger. ``n2``, ``lazy`` and ``b`` follow its order; the other kinds are of
-            first order and use its bigrams.
+            A fitted tagger, or one that was loaded. ``n2``, ``lazy`` and ``b`` follow its order;
+            the other kinds are of first order and use its bigrams.
         kind : {"n0", "n1", "n2", "s", "s+n1", "lazy", "b"}
             Greedy machines; exact ones on covered subsequences, alone or completed with n1; the
             exact one that grows while tagging; the same with bounded look-ahead.
@@ -123,8 +117,7 @@ class FSTTagger(StoredModel):
         check("max_length", max_length, AnyOf(Integer(1), Nothing()))
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64))
-        check_is_fitted(tagger, "model_")
-        model = tagger.model_
+        model = tagger.trained_model
         codes = starts = None
         if corpus is not None:
             codes, starts = tagger.to_classes(corpus)
@@ -155,7 +148,7 @@ class FSTTagger(StoredModel):
             machine = n_type(model if kind == "n2" else model.first_order(), int(kind[1]))
         info["build_seconds"] = time.perf_counter() - began
         info["n_states"], info["n_arcs"] = machine.n_states, machine.n_arcs
-        result = cls(machine, tagger.vocabulary_, model.tags, info)
+        result = cls(machine, model.vocabulary, model.tags, info)
         if codes is not None and starts is not None and kind != "s":
             same = result.tag_classes(codes, starts) == decode_classes(model, codes, starts)
             info["agreement"] = float(same.mean()) if len(codes) else 1.0
@@ -192,7 +185,7 @@ class FSTTagger(StoredModel):
         return FSTTagger(self.machine, marked, self.tags, info, rules)
 
     def with_phrases(self, pattern: str | None = None, *, label: str = "NP") -> FSTTagger:
-        """Return this tagger followed by the marking of phrases (see tagging.chunks).
+        """Return this tagger followed by the marking of phrases (see fst.phrases).
 
         Composed into one transducer where there is a table, run after it otherwise;
         ``info["phrases"]`` says which.
@@ -222,46 +215,14 @@ class FSTTagger(StoredModel):
     def __repr__(self) -> str:
         return f"FSTTagger(kind={self.info.get('kind')!r}, {self.machine!r})"
 
-    def to_classes(self, X: Any) -> tuple[SymbolArray, IndexArray]:
-        """Return the class of every word, and where each sentence begins."""
-        return self.vocabulary.classes(as_sentences(X))
-
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
-        """Return the tags of class sequences, as numbers into ``tags``."""
+        """Return the tags of class sequences, as numbers into ``tags_``."""
         if self.rules is None:
             tags = self.machine.run_aligned(codes, starts)
         else:
             words, classes = np.divmod(codes, np.int32(self.n_classes))
             tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
         return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
-
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the tags of each sentence."""
-        codes, starts = self.to_classes(X)
-        return cut_names(self.tag_classes(codes, starts), self.tags, starts)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the share of words that get the right tag."""
-        return share_right(self.predict, X, y)
-
-    def tag_file(
-        self,
-        source: BinaryIO,
-        target: BinaryIO,
-        *,
-        input_format: str = "lines",
-        output_format: str = "word/TAG",
-    ) -> tuple[int, int]:
-        """Tag a binary stream of text; return the number of sentences and of words."""
-        return tag_file(
-            source,
-            target,
-            self.vocabulary,
-            self.tag_classes,
-            self.tags,
-            input_format=input_format,
-            output_format=output_format,
-        )
 
     def facts(self) -> dict[str, Any]:
         """Return the kind of machine, its size and what it knows."""
@@ -288,7 +249,7 @@ class FSTTagger(StoredModel):
             meta["tags"] = list(self.phrases.inputs)
             arrays |= _table_arrays(self.phrases, "phrase_")
         if isinstance(self.machine, LazyTransducer):
-            arrays |= {name: getattr(self.machine.model, name) for name in _MODEL}
+            arrays |= self.machine.model.to_arrays()
             meta["look_ahead"] = self.machine.look_ahead
             meta["max_states"] = self.machine.max_states
         else:
@@ -306,7 +267,7 @@ class FSTTagger(StoredModel):
             raise InvalidData("the information in the model file is malformed.")
         machine: SequentialTransducer | LazyTransducer
         if "table" not in stored.arrays:
-            model = TagModel(tuple(tags), *(stored.array(name) for name in _MODEL))
+            model = TagModel(**model_fields(tags, stored.array))
             ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
             check("look_ahead", ahead, AnyOf(Integer(0), Nothing()))
             check("max_states", most, Integer(64))
@@ -346,10 +307,10 @@ def _table_machine(
 ) -> SequentialTransducer:
     table = np.asarray(stored.array(f"{prefix}table"), np.int64)
     return SequentialTransducer(
-        np.where(table >= 0, table >> 32, -1),
-        np.where(table >= 0, table & 0xFFFFFFFF, 0),
-        stored.array(f"{prefix}final"),
-        (stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
-        inputs,
-        outputs,
+        next_states=np.where(table >= 0, table >> 32, -1),
+        outputs=np.where(table >= 0, table & 0xFFFFFFFF, 0),
+        final=stored.array(f"{prefix}final"),
+        pool=(stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
+        inputs=inputs,
+        output_symbols=outputs,
     )

@@ -13,16 +13,18 @@ borrow its frequencies.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.counts import Lexicon, TagCounts
-from sigmastar.tagging.guesser import Guesser
+from sigmastar.tagging.kernels.records import Classes
+from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
+from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
-from sigmastar.tagging.vocabulary import Vocabulary
 
-__all__ = ["ClassTable", "LexicalOptions", "build_word_classes", "kindred_forms"]
+__all__ = ["LexicalOptions", "build_word_classes", "kindred_forms"]
 
 _ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
 _ROUND_CONTEXT = 4
@@ -40,15 +42,29 @@ class LexicalOptions:
     context_count: int = 2
 
 
-@dataclass(frozen=True, eq=False)
-class ClassTable:
-    """The arrays of a TagModel that describe its classes."""
+class Entries(NamedTuple):
+    """What may become a class: a known word (-1: none), a guessed node, and if it is borrowed."""
 
-    offsets: IndexArray
-    candidates: SymbolArray
-    scores: SymbolArray
-    context_rows: SymbolArray
-    context: SymbolArray
+    word: IndexArray
+    node: IndexArray
+    borrowed: BoolArray
+
+
+class Candidates(NamedTuple):
+    """Tags of the entries, entry after entry, with their scores."""
+
+    owner: IndexArray
+    tag: IndexArray
+    score: FloatArray
+
+
+class Gains(NamedTuple):
+    """What a candidate of an entry gains after a tag, rounded, for every context seen."""
+
+    entry: IndexArray
+    which: IndexArray
+    before: IndexArray
+    gain: IndexArray
 
 
 def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
@@ -76,7 +92,7 @@ def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
 
 def build_word_classes(
     lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
-) -> tuple[ClassTable, Vocabulary]:
+) -> tuple[Classes, Vocabulary]:
     """Build the classes of all forms and of all nodes of the guesser."""
     kin = kindred_forms(lexicon.words)
     forms = [*lexicon.words, *(form for form, _, _ in kin)]
@@ -90,38 +106,45 @@ def build_word_classes(
     # at its beginning that differs there.
     n_nodes = guesser.n_nodes
     apart = np.flatnonzero(initial_node != inside_node)
-    entry_source = np.concatenate(
-        (np.full(n_nodes, -1), np.where(anywhere, source, -1), source[apart])
+    entries = Entries(
+        word=np.concatenate((np.full(n_nodes, -1), np.where(anywhere, source, -1), source[apart])),
+        node=np.concatenate((np.arange(n_nodes), inside_node, initial_node[apart])).astype(
+            np.int64
+        ),
+        borrowed=np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart])),
     )
-    nodes = (np.arange(n_nodes), inside_node, initial_node[apart])
-    entry_node: IndexArray = np.concatenate(nodes).astype(np.int64)
-    entry_borrowed = np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart]))
-    table, members = _classes(
-        lexicon, counts, guesser, options, entry_source, entry_node, entry_borrowed
-    )
+    found = _candidates(entries, lexicon, counts, guesser, options)
+    gains = _context_gains(entries, found, lexicon, counts, options)
+    classes, members = _merged(found, gains, len(entries.word), len(lexicon.tags))
     inside = members[n_nodes : n_nodes + len(forms)]
     initial = inside.copy()
     initial[apart] = members[n_nodes + len(forms) :]
-    return table, Vocabulary(forms, inside, initial, guesser.trie, members[:n_nodes])
+    vocabulary = Vocabulary(
+        forms=forms,
+        inside=inside,
+        initial=initial,
+        trie=guesser.trie,
+        node_classes=members[:n_nodes],
+    )
+    return classes, vocabulary
 
 
-def _classes(
+def _candidates(
+    entries: Entries,
     lexicon: Lexicon,
     counts: TagCounts,
     guesser: Guesser,
     options: LexicalOptions,
-    source: IndexArray,
-    node: IndexArray,
-    borrowed: BoolArray,
-) -> tuple[ClassTable, SymbolArray]:
-    """Score all entries and merge equal ones; return the classes and each entry's class."""
+) -> Candidates:
+    """Score the likely tags of all entries."""
     n_tags = len(lexicon.tags)
     log_tag = np.log(np.maximum(counts.unigrams[:n_tags], 0.5))
     owners, tags, scores = [], [], []
-    prior = np.where(borrowed, options.borrowed_prior, options.prior)
+    source = entries.word
+    prior = np.where(entries.borrowed, options.borrowed_prior, options.prior)
     for begin in range(0, len(source), _BATCH):
         part = slice(begin, begin + _BATCH)
-        rows = guesser.dense(node[part].astype(np.int32), n_tags)
+        rows = guesser.dense(entries.node[part].astype(np.int32), n_tags)
         rows /= rows.sum(axis=1, keepdims=True)
         seen = np.flatnonzero(source[part] >= 0)
         rows[seen] *= prior[part][seen, None]
@@ -137,29 +160,22 @@ def _classes(
         owners.append(owner + begin)
         tags.append(tag)
         scores.append(np.log(rows[owner, tag]) - log_tag[tag])
-    owner = np.concatenate(owners)
-    tag = np.concatenate(tags)
-    score = np.concatenate(scores)
-    offsets = np.searchsorted(owner, np.arange(len(source) + 1))
-    gains = _context_gains(lexicon, counts, options, source, owner, tag, score)
-    score -= np.maximum.reduceat(score, offsets[:-1])[owner]
-    return _merged(offsets, tag, np.rint(score * _ROUND_SCORE).astype(np.int64), gains, n_tags)
+    return Candidates(np.concatenate(owners), np.concatenate(tags), np.concatenate(scores))
 
 
 def _context_gains(
+    entries: Entries,
+    found: Candidates,
     lexicon: Lexicon,
     counts: TagCounts,
     options: LexicalOptions,
-    source: IndexArray,
-    owner: IndexArray,
-    tag: IndexArray,
-    score: FloatArray,
-) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray]:
-    """Return (entry, candidate, tag before, rounded gain) for every context that was seen."""
+) -> Gains:
+    """Find what the contexts that were seen with the entries' words are worth."""
+    source, (owner, tag, score) = entries.word, found
     n_tags = len(lexicon.tags)
     nothing = np.zeros(0, np.int64)
     if options.context_weight <= 0:
-        return nothing, nothing, nothing, nothing
+        return Gains(nothing, nothing, nothing, nothing)
     word_counts = lexicon.word_counts
     word, before, tag_seen, count = counts.context.T
     begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
@@ -179,30 +195,30 @@ def _context_gains(
     odds = options.context_weight / (1 - options.context_weight)
     gain = np.rint(np.log1p(odds * share / usual) * _ROUND_CONTEXT).astype(np.int64)
     first = np.searchsorted(owner, entry)
-    return entry, place - first, before[item], gain
+    return Gains(entry=entry, which=place - first, before=before[item], gain=gain)
 
 
 def _merged(
-    offsets: IndexArray,
-    tag: IndexArray,
-    score: IndexArray,
-    gains: tuple[IndexArray, IndexArray, IndexArray, IndexArray],
-    n_tags: int,
-) -> tuple[ClassTable, SymbolArray]:
-    """Give equal entries one number."""
+    found: Candidates, gains: Gains, n_entries: int, n_tags: int
+) -> tuple[Classes, SymbolArray]:
+    """Round scores and give equal entries one class; return the classes, and each entry's."""
+    owner, tag, _ = found
+    offsets = np.searchsorted(owner, np.arange(n_entries + 1))
+    best = np.maximum.reduceat(found.score, offsets[:-1])[owner]
+    score = np.rint((found.score - best) * _ROUND_SCORE).astype(np.int64)
     entry, which, before, gain = gains
     order = np.lexsort((before, which, entry))
     entry, which, before, gain = entry[order], which[order], before[order], gain[order]
     context_codes = (which * (n_tags + 1) + before) * 4096 + np.minimum(gain, 4095)
     context_offsets = np.searchsorted(entry, np.arange(len(offsets)))
     codes = (tag * 65536 + score + 32768).astype(np.int64)
-    classes: dict[tuple[bytes, bytes], int] = {}
+    numbers: dict[tuple[bytes, bytes], int] = {}
     members = np.empty(len(offsets) - 1, np.int32)
     leaders: list[int] = []
     for number in range(len(members)):
         own = codes[offsets[number] : offsets[number + 1]].tobytes()
         context = context_codes[context_offsets[number] : context_offsets[number + 1]].tobytes()
-        known = classes.setdefault((own, context), len(leaders))
+        known = numbers.setdefault((own, context), len(leaders))
         if known == len(leaders):
             leaders.append(number)
         members[number] = known
@@ -221,5 +237,11 @@ def _merged(
     unit = SCORE_UNIT // _ROUND_CONTEXT
     context_table[table_row, before[mine]] = np.minimum(gain[mine], 4095) * unit
     scores = (score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32)
-    table = ClassTable(class_offsets, tag[item].astype(np.int32), scores, rows, context_table)
-    return table, members
+    classes = Classes(
+        offsets=class_offsets,
+        candidates=tag[item].astype(np.int32),
+        scores=scores,
+        context_rows=rows,
+        context=context_table,
+    )
+    return classes, members

@@ -130,12 +130,12 @@ def phrase_transducer(
         final.append(strings.number(ending))
     names = [*tags, *(f"{tag}|B-{label}" for tag in tags), *(f"{tag}|I-{label}" for tag in tags)]
     return SequentialTransducer(
-        np.array(targets, np.int32),
-        np.array(outputs, np.int32),
-        np.array(final, np.int32),
-        strings.pool(),
-        tags,
-        names,
+        next_states=np.array(targets, np.int32),
+        outputs=np.array(outputs, np.int32),
+        final=np.array(final, np.int32),
+        pool=strings.pool(),
+        inputs=tags,
+        output_symbols=names,
     ).minimized()
 
 

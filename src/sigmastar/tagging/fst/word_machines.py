@@ -12,16 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigmastar.core.types import SymbolArray
-from sigmastar.tagging.fst.sequential import SequentialTransducer
-from sigmastar.tagging.kernels.suffixes import N_SHAPES, decode_word, word_shape
-from sigmastar.tagging.vocabulary import Vocabulary
-from sigmastar.tagging.words import character_properties, join_words
+from sigmastar.tagging.fst.sequential import NO_STRINGS, SequentialTransducer
+from sigmastar.tagging.kernels.suffixes import N_SHAPES, POINT_BITS, decode_word, word_shape
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
+from sigmastar.tagging.lexicon.words import character_properties, word_spans
 
 __all__ = ["OTHER", "guesser_input", "guesser_transducer", "lexicon_transducer"]
 
 OTHER = "<other>"  # a letter that no known ending has
-_NO_POOL = (np.zeros(1, np.int32), np.zeros(1, np.int64))
-_POINT_BITS = 21
 
 
 def lexicon_transducer(
@@ -74,17 +72,22 @@ def lexicon_transducer(
     ends = np.array([final[state] for state in order], np.int32)
     written = np.where(ends >= 0, ends + 1, -1)
     return SequentialTransducer(
-        targets, np.zeros_like(targets), written, _NO_POOL, alphabet, class_names
+        next_states=targets,
+        outputs=np.zeros_like(targets),
+        final=written,
+        pool=NO_STRINGS,
+        inputs=alphabet,
+        output_symbols=class_names,
     )
 
 
 def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> SequentialTransducer:
     """Build the transducer from a shape and reversed letters (see guesser_input) to classes."""
-    trie = vocabulary.trie
-    used = trie.children >= 0
-    parents = trie.keys[used] >> _POINT_BITS
-    points = trie.keys[used] & ((1 << _POINT_BITS) - 1)
-    children = trie.children[used]
+    endings = vocabulary.trie.endings
+    used = endings.children >= 0
+    parents = endings.keys[used] >> POINT_BITS
+    points = endings.keys[used] & ((1 << POINT_BITS) - 1)
+    children = endings.children[used]
     letters = [chr(point) for point in np.unique(points).tolist()]
     place = {letter: N_SHAPES + i for i, letter in enumerate(letters)}
     inputs = [*(f"<shape {i}>" for i in range(N_SHAPES)), *letters, OTHER]
@@ -103,15 +106,20 @@ def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> Se
         np.int32
     )
     return SequentialTransducer(
-        targets, np.zeros_like(targets), final, _NO_POOL, inputs, class_names
+        next_states=targets,
+        outputs=np.zeros_like(targets),
+        final=final,
+        pool=NO_STRINGS,
+        inputs=inputs,
+        output_symbols=class_names,
     )
 
 
 def guesser_input(machine: SequentialTransducer, word: str, *, initial: bool = False) -> list[str]:
     """Return what the guesser's transducer reads for a word: shape, then letters from the end."""
-    blob, offsets = join_words([word])
-    points = np.empty(len(blob) + 1, np.int64)
-    n = decode_word(blob, 0, int(offsets[1]), points)
+    letters_of = word_spans([word])
+    points = np.empty(len(letters_of.data) + 1, np.int64)
+    n = decode_word(letters_of.data, 0, int(letters_of.ends[0]), points)
     properties = character_properties()
     shape = word_shape(points, n, initial, properties)
     known = set(machine.inputs)

@@ -10,41 +10,46 @@ words, which is what a word without any known ending gets ([UNKNOWN]).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.hashing import table_size
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.kernels.suffixes import N_SHAPES, find_endings, grow_suffixes
-from sigmastar.tagging.words import Bytes, character_properties, join_words
+from sigmastar.tagging.kernels.suffixes import (
+    N_SHAPES,
+    POINT_BITS,
+    Endings,
+    find_endings,
+    grow_suffixes,
+    move_endings,
+)
+from sigmastar.tagging.kernels.words import Spans
+from sigmastar.tagging.lexicon.words import character_properties, word_spans
 
-_FEWEST = 2
-_POINT_BITS = 21  # room for a code point in the keys of the trie's table
-_POINT_MASK = (1 << _POINT_BITS) - 1
+__all__ = ["Guesser", "RareWords", "SuffixTrie", "learn_guesser"]
 
-__all__ = ["Guesser", "SuffixTrie", "learn_guesser"]
+_FEWEST = 2  # words that an ending must have
+_MOST_TAGS = 15  # of a node
+_POINT_MASK = (1 << POINT_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class SuffixTrie:
     """A trie over word endings: nodes 0 to N_SHAPES - 1 are the roots, one for each shape."""
 
-    keys: IndexArray
-    children: SymbolArray
+    endings: Endings
     depth: int
 
-    def nodes(
-        self, data: Bytes, begins: IndexArray, ends: IndexArray, first: BoolArray
-    ) -> SymbolArray:
+    def nodes(self, words: Spans, first: BoolArray) -> SymbolArray:
         """Return the deepest node that each word reaches."""
-        found = np.empty(len(begins), np.int32)
-        trie = (self.keys, self.children, self.depth)
-        find_endings(data, begins, ends, first, character_properties(), trie, found)
+        found = np.empty(len(words.begins), np.int32)
+        find_endings(words, first, character_properties(), self.endings, self.depth, found)
         return found
 
     def nodes_of(self, words: list[str], first: BoolArray) -> SymbolArray:
         """Return the deepest node that each word of a list reaches."""
-        blob, offsets = join_words(words)
-        return self.nodes(blob, offsets[:-1], offsets[1:], first)
+        return self.nodes(word_spans(words), first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +77,29 @@ class Guesser:
         return rows
 
 
+class RareWords(NamedTuple):
+    """What a guesser learns from: rare words, whether they begin a sentence, tags and weights."""
+
+    words: list[str]
+    first: BoolArray
+    tags: SymbolArray
+    weights: FloatArray
+
+
+def _no_endings(n_nodes: int) -> Endings:
+    size = table_size(n_nodes)
+    return Endings(keys=np.zeros(size, np.int64), children=np.full(size, -1, np.int32))
+
+
 def learn_guesser(
-    words: list[str],
-    first: BoolArray,
-    tags: SymbolArray,
-    weights: FloatArray,
-    *,
-    n_tags: int,
-    max_suffix: int,
-    strength: float,
-    threshold: float,
-    max_tags: int,
+    rare: RareWords, *, n_tags: int, max_suffix: int, threshold: float, strength: float = 1.0
 ) -> Guesser:
-    """Learn from (word, at the beginning of a sentence, tag, weight) entries of rare words."""
-    blob, offsets = join_words(words)
-    room = 16
-    while room < 2 * (len(words) * max_suffix + 1):
-        room *= 2
-    keys = np.zeros(room, np.int64)
-    children = np.full(room, -1, np.int32)
-    paths = np.empty((len(words), max_suffix + 1), np.int32)
-    n_nodes = grow_suffixes(blob, offsets, first, character_properties(), keys, children, paths)
+    """Learn from rare words; a node keeps tags with a share of the best one's probability."""
+    tags, weights = rare.tags, rare.weights
+    grown = _no_endings(len(rare.words) * max_suffix + 1)
+    paths = np.empty((len(rare.words), max_suffix + 1), np.int32)
+    spans = word_spans(rare.words)
+    n_nodes = grow_suffixes(spans, rare.first, character_properties(), grown, paths)
     # An ending of one word only tells nothing that a shorter one does not.
     visits = np.bincount(paths[paths >= 0], minlength=n_nodes)
     kept = visits >= _FEWEST
@@ -100,8 +107,11 @@ def learn_guesser(
     renumber = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     paths = np.where(paths >= 0, renumber[paths], -1)
     n_nodes = int(kept.sum())
-    children = np.where(children >= 0, renumber[children], -1).astype(np.int32)
-    keys = renumber[keys >> _POINT_BITS].astype(np.int64) << _POINT_BITS | keys & _POINT_MASK
+    parents = renumber[grown.keys >> POINT_BITS].astype(np.int64)
+    pruned = Endings(
+        keys=parents << POINT_BITS | grown.keys & _POINT_MASK,
+        children=np.where(grown.children >= 0, renumber[grown.children], -1).astype(np.int32),
+    )
     entry, depth = np.nonzero(paths >= 0)
     node = paths[entry, depth].astype(np.int64)
     codes, inverse = np.unique(node * n_tags + tags[entry], return_inverse=True)
@@ -127,48 +137,28 @@ def learn_guesser(
         prior = above if d == 0 else above[above_place[parent[members]]]
         shrink = strength * np.maximum((counts > 0).sum(axis=1, keepdims=True), 1)
         rows = (counts + shrink * prior) / (counts.sum(axis=1, keepdims=True) + shrink)
-        pieces.append(_likely(rows, members, threshold, max_tags))
+        pieces.append(_likely(rows, members, threshold))
         above, above_place = rows, place
     owner = np.concatenate([piece[0] for piece in pieces])
     order = np.argsort(owner, kind="stable")
     node_offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_nodes))))
-    keep = 16
-    while keep < 2 * n_nodes:
-        keep *= 2
-    trie = SuffixTrie(*_rehashed(keys, children, keep), max_suffix)
+    endings = _no_endings(n_nodes)
+    move_endings(pruned, endings)
     return Guesser(
-        trie,
-        node_offsets.astype(np.int64),
-        np.concatenate([piece[1] for piece in pieces])[order].astype(np.int32),
-        np.concatenate([piece[2] for piece in pieces])[order],
+        trie=SuffixTrie(endings, max_suffix),
+        offsets=node_offsets.astype(np.int64),
+        tags=np.concatenate([piece[1] for piece in pieces])[order].astype(np.int32),
+        probabilities=np.concatenate([piece[2] for piece in pieces])[order],
     )
 
 
 def _likely(
-    rows: FloatArray, members: IndexArray, threshold: float, max_tags: int
+    rows: FloatArray, members: IndexArray, threshold: float
 ) -> tuple[IndexArray, SymbolArray, FloatArray]:
     """Keep the likely tags of each row: above a share of the best one, and not too many."""
     kept = rows >= threshold * rows.max(axis=1, keepdims=True)
-    if rows.shape[1] > max_tags:
-        cut = np.partition(rows, -max_tags, axis=1)[:, -max_tags][:, None]
+    if rows.shape[1] > _MOST_TAGS:
+        cut = np.partition(rows, -_MOST_TAGS, axis=1)[:, -_MOST_TAGS][:, None]
         kept &= rows >= cut
     where, tag = np.nonzero(kept)
     return members[where], tag.astype(np.int32), rows[where, tag]
-
-
-def _rehashed(keys: IndexArray, children: SymbolArray, size: int) -> tuple[IndexArray, SymbolArray]:
-    """Move the used slots of a table into one of another size (a power of two)."""
-    used = children >= 0
-    old_keys, old_children = keys[used], children[used]
-    new_keys = np.zeros(size, np.int64)
-    new_children = np.full(size, -1, np.int32)
-    mixed = old_keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    slots = ((mixed >> np.uint64(20)) & np.uint64(size - 1)).astype(np.int64)
-    for key, child, slot in zip(
-        old_keys.tolist(), old_children.tolist(), slots.tolist(), strict=True
-    ):
-        while new_children[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        new_keys[slot] = key
-        new_children[slot] = child
-    return new_keys, new_children

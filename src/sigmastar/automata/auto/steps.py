@@ -1,0 +1,112 @@
+"""The steps that a search takes and a recipe repeats.
+
+Each depends on its arguments alone, never on the clock: taken again, it gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
+from sigmastar.automata.learn.blocks.em_step import em_step
+from sigmastar.automata.learn.blocks.growth import family_named
+from sigmastar.automata.learn.choose_separable import SeparableSettings, choose_separable
+from sigmastar.automata.learn.choose_spectral import SpectralSettings, choose_spectral
+from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
+from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import as_wfa
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.automata.moments.plan import MomentPlan
+from sigmastar.core.types import Learned
+from sigmastar.corpus.corpus import Corpus
+
+__all__ = [
+    "HELD_OUT",
+    "LAYOUT",
+    "QUICK_LEARNERS",
+    "gibbs_from",
+    "gibbs_settings",
+    "given_start",
+    "hold_out_part",
+    "pfa_of",
+    "refit",
+]
+
+HELD_OUT = 0.1
+LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
+
+
+def quick_spectral(corpus: Corpus) -> Learned[WFA]:
+    """Learn as ``SpectralWFA(max_states=60)`` does."""
+    return choose_spectral(corpus, MomentPlan("substring"), SpectralSettings(max_states=60))
+
+
+def quick_separable(corpus: Corpus) -> Learned[PFA]:
+    """Learn as ``SeparablePFA(max_states=40)`` does."""
+    return choose_separable(corpus, MomentPlan("prefix"), SeparableSettings(max_states=40))
+
+
+# By the names that recipes use; each gives a candidate and a place to start Baum–Welch from.
+QUICK_LEARNERS: Mapping[str, Callable[[Corpus], Learned[WFA]]] = {
+    "spectral": quick_spectral,
+    "separable": quick_separable,
+}
+
+
+def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """Return the part to train on and the part to judge by."""
+    held, train = corpus.split(HELD_OUT, random_state=seed)
+    # Too few to hold any out, or all in one part: judge by what there is.
+    return (train, held) if len(held) and len(train) else (corpus, corpus)
+
+
+def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:
+    """Turn a quick learner's model into parameters to start a PFA from."""
+    pfa = as_wfa(model)
+    if not isinstance(pfa, PFA):
+        size = min(max(pfa.n_states, 8), 48)
+        pfa = pfa_from_wfa(pfa, train, size, random_state=seed)
+    pfa = smoothed(pfa, 1e-3)
+    return {name: getattr(pfa, name) for name in PFAFamily.names}
+
+
+def pfa_of(parameters: Parameters, train: Corpus) -> PFA:
+    """Return the automaton of a PFA's parameters, nothing quite impossible."""
+    return smoothed(PFA.normalized(*PFAFamily().expand(parameters), train.alphabet), 1e-6)
+
+
+def gibbs_settings(n_sweeps: int) -> GibbsSettings:
+    """Return how to sample around a good automaton."""
+    return GibbsSettings(
+        n_chains=2,
+        n_sweeps=n_sweeps,
+        burn_in=n_sweeps // 3,
+        n_samples=2,
+        outcome_prior=0.5,
+        state_prior=0.005,
+    )
+
+
+def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) -> PFA:
+    """Average posterior samples that start from a PFA's parameters."""
+    start = pfa_of(parameters, train)
+    settings = gibbs_settings(n_sweeps)
+    return learn_gibbs(
+        train, start.n_states, settings=settings, start=start, random_state=seed
+    ).model
+
+
+def refit(
+    family_name: str, parameters: Parameters, forest: Forest, steps: int, n_jobs: int | None = None
+) -> Parameters:
+    """Train a component a few steps further on all sequences; zeros stay zero."""
+    family = family_named(family_name)
+    for _ in range(steps):
+        step = em_step(forest, family, parameters, n_jobs=n_jobs)
+        if step.impossible:
+            break
+        parameters = step.parameters
+    return parameters

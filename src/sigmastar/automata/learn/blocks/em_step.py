@@ -1,0 +1,51 @@
+"""One step of Baum–Welch, and how good parameters are on sequences they were not trained on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_prior
+from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
+
+__all__ = ["EMStep", "em_step", "held_out_score"]
+
+
+class EMStep(NamedTuple):
+    """Better parameters, and what the old ones were worth.
+
+    ``objective`` is the mean log-likelihood of a sequence under the old parameters, with the
+    prior's share; ``impossible`` the weight of sequences that they could not produce.
+    """
+
+    objective: float
+    parameters: Parameters
+    impossible: float
+
+
+def em_step(
+    forest: Forest,
+    family: Family,
+    parameters: Parameters,
+    *,
+    beta: float = 1.0,
+    n_jobs: int | None = None,
+) -> EMStep:
+    """Count what parameters are expected to be used for, and take the likeliest given that.
+
+    ``beta`` is the power of path weights in the expectation: below one they are flattened.
+    """
+    weights = family.expand(parameters)
+    if beta != 1.0:
+        weights = (weights[0] ** beta, weights[1] ** beta, weights[2] ** beta)
+    counts = forest.expected_counts(*weights, n_jobs=n_jobs)
+    value = (counts.log_likelihood + log_prior(family, parameters)) / forest.weight
+    return EMStep(value, family.maximize(counts, parameters), counts.impossible)
+
+
+def held_out_score(
+    forest: Forest, family: Family, parameters: Parameters, n_jobs: int | None
+) -> float:
+    """Return the mean log-likelihood of held-out sequences, impossible ones at a fixed price."""
+    value, impossible = forest.log_likelihood(*family.expand(parameters), n_jobs=n_jobs)
+    return (value + impossible * IMPOSSIBLE) / forest.weight

@@ -1,0 +1,151 @@
+"""The HMM tagger as an estimator: from tagged sentences, or from a lexicon and untagged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.estimator import ModelEstimator
+from sigmastar.core.rules import Rule
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.learn.baum_welch import learn_untagged
+from sigmastar.tagging.learn.supervised import learn_tagger
+from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel, HMMTagging
+from sigmastar.tagging.taggers.sentences import as_sentences, as_tagged
+from sigmastar.tagging.taggers.settings import RULES, TaggerSettings
+
+__all__ = ["HMMTagger"]
+
+
+class HMMTagger(HMMTagging, ModelEstimator):
+    """A hidden Markov model that gives each word of a sentence its tag.
+
+    Parameters
+    ----------
+    order : {1, 2}
+        How many tags back transitions look.
+    classes : {"words", "sets"}
+        What the model observes: each word with its own scores (accurate), or ambiguity classes,
+        the sets of tags of Kempe (1997), which make small transducers.
+    n_lexical : int
+        With ``classes="sets"``: how many frequent ambiguous words are classes of their own.
+    max_classes : int, optional
+        With ``classes="sets"``: how many ambiguous sets of tags to keep, the most frequent ones;
+        words of other sets lose their least likely tags. Fewer classes make smaller transducers.
+    smoothing : {"witten-bell", "deleted"}
+        How transition probabilities are smoothed.
+    strength : float
+        Strength of the Witten-Bell smoothing.
+    prior : float
+        How many occurrences the guesser's word on a known word's tags is worth.
+    context_weight : float
+        With ``classes="words"``: weight of P(word | tag before, tag) against P(word | tag).
+    threshold : float
+        A tag is a candidate if it has at least this share of the best one's probability.
+    rare_count : int
+        Words seen at most this often teach the guesser.
+    max_suffix : int
+        The longest ending that the guesser looks at.
+    decoding : {"viterbi", "posterior"}
+        The best sequence of tags, or the best tag at each place.
+    max_iter, tol : int, float
+        Baum-Welch (training without tags): iterations at most, and the gain in log-likelihood of a
+        token at which to stop.
+
+    Attributes
+    ----------
+    model_ : HMMTaggerModel
+        Classes, candidates and transition scores (a TagModel), and the vocabulary; what
+        :func:`sigmastar.load` gives back, which tags as the estimator does.
+    vocabulary_ : Vocabulary
+        From words to classes.
+    tags_ : tuple of str
+        The tags.
+    info_ : dict
+        What there is to know about the training.
+
+    Examples
+    --------
+    >>> sentences = [["the", "dog", "barks"], ["dogs", "bark"], ["the", "bark"]]
+    >>> tags = [["DT", "NN", "VBZ"], ["NNS", "VB"], ["DT", "NN"]]
+    >>> tagger = HMMTagger(order=1).fit(sentences, tags)
+    >>> tagger.predict([["the", "dog"]])
+    [['DT', 'NN']]
+    """
+
+    model_: HMMTaggerModel
+    _rules: ClassVar[Mapping[str, Rule]] = RULES
+
+    def __init__(
+        self,
+        order: int = 2,
+        *,
+        classes: str = "words",
+        n_lexical: int = 0,
+        max_classes: int | None = None,
+        smoothing: str = "witten-bell",
+        strength: float = 5.0,
+        prior: float = 0.5,
+        context_weight: float = 0.4,
+        threshold: float = 0.02,
+        rare_count: int = 10,
+        max_suffix: int = 8,
+        decoding: str = "viterbi",
+        max_iter: int = 50,
+        tol: float = 1e-4,
+    ) -> None:
+        self.order = order
+        self.classes = classes
+        self.n_lexical = n_lexical
+        self.max_classes = max_classes
+        self.smoothing = smoothing
+        self.strength = strength
+        self.prior = prior
+        self.context_weight = context_weight
+        self.threshold = threshold
+        self.rare_count = rare_count
+        self.max_suffix = max_suffix
+        self.decoding = decoding
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any = None, *, lexicon: Lexicon | None = None) -> Self:
+        """Train from tagged sentences; or, without tags but with a lexicon, by Baum-Welch.
+
+        Parameters
+        ----------
+        X : PairCorpus, or sequence of sentences (lists of words)
+            A PairCorpus holds the tags as well.
+        y : sequence of lists of tags, optional
+            The tags of X.
+        lexicon : Lexicon, optional
+            Words with their possible tags, to be used instead of the training corpus's own; needed
+            without tags. Takes ``classes="sets"``.
+        """
+        settings = TaggerSettings(**self.get_params(deep=False))
+        if lexicon is not None and self.classes != "sets":
+            raise InvalidParameter(
+                f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '
+                "their scores from the training corpus."
+            )
+        if y is not None or isinstance(X, PairCorpus):
+            learned = learn_tagger(as_tagged(X, y), settings, lexicon)
+        elif lexicon is not None:
+            learned = learn_untagged(as_sentences(X), lexicon, settings)
+        else:
+            raise InvalidParameter(
+                "training without tags needs a lexicon: pass lexicon=Lexicon.from_tagged(…), or "
+                "the tags as y."
+            )
+        self.model_, self.info_ = learned.model, dict(learned.info)
+        return self
+
+    @property
+    def trained_model(self) -> HMMTaggerModel:
+        """The model, as soon as there is one."""
+        check_is_fitted(self, "model_")
+        return self.model_

@@ -1,0 +1,1 @@
+"""Learning: from tagged sentences, from untagged ones, and rules from errors."""

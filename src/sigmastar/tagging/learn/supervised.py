@@ -1,0 +1,140 @@
+"""Training a tagger from tagged sentences: lexicon, guesser, classes, transitions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.types import IndexArray, Learned
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.learn.smoothing import smooth_tags
+from sigmastar.tagging.lexicon.class_sets import ClassSets, build_class_sets, score_class_sets
+from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
+from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
+from sigmastar.tagging.lexicon.word_classes import LexicalOptions, build_word_classes
+from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
+from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.settings import TaggerSettings
+
+__all__ = ["class_sets_of", "learn_guesser_of", "learn_tagger"]
+
+
+def learn_tagger(
+    corpus: PairCorpus, settings: TaggerSettings, lexicon: Lexicon | None = None
+) -> Learned[HMMTaggerModel]:
+    """Train from a tagged corpus; a given lexicon stands in for the corpus's own."""
+    corpus = with_used_words(corpus)
+    own = Lexicon.from_tagged(corpus)
+    tags = own.tags if lexicon is None else lexicon.tags
+    recode = _recoded_tags(corpus, tags)
+    source = corpus.source
+    counts = count_tags(
+        source.symbols, source.offsets, recode, n_tags=len(tags), order=settings.order
+    )
+    guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
+    if settings.classes == "words":
+        chosen = LexicalOptions(
+            prior=settings.prior,
+            threshold=settings.threshold,
+            context_weight=settings.context_weight,
+        )
+        classes, vocabulary = build_word_classes(own, counts, guesser, chosen)
+    else:
+        if lexicon is not None:
+            guesser = learn_guesser_of(lexicon, settings)
+        sets = class_sets_of(lexicon or own, guesser, settings)
+        tag_counts = counts.unigrams[: len(tags)]
+        classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
+        vocabulary = sets.vocabulary
+    bigram, trigram = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
+    model = HMMTaggerModel(
+        tags=tags,
+        bigram=fixed_point(bigram),
+        trigram=NO_TRIGRAM if trigram is None else fixed_point(trigram),
+        **classes._asdict(),
+        vocabulary=vocabulary,
+        settings=settings,
+    )
+    info = {
+        "n_words": corpus.source.n_symbols,
+        "n_tags": len(tags),
+        "n_classes": model.n_classes,
+        "n_ambiguous": int(model.is_ambiguous.sum()),
+        "n_forms": len(vocabulary.forms),
+        "n_endings": guesser.n_nodes,
+    }
+    return Learned(model, info)
+
+
+def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
+    """Give the corpus's tags their numbers in the given list."""
+    number = {tag: i for i, tag in enumerate(tags)}
+    table = np.array([number.get(str(tag), -1) for tag in corpus.target.alphabet], np.int64)
+    recoded = table[corpus.target.symbols]
+    if (recoded < 0).any():
+        strange = corpus.target.alphabet[int(corpus.target.symbols[np.argmax(recoded < 0)])]
+        raise InvalidData(f"the corpus has the tag {strange!r}, which the lexicon does not have.")
+    return recoded
+
+
+def _corpus_guesser(
+    corpus: PairCorpus, own: Lexicon, recode: IndexArray, n_tags: int, settings: TaggerSettings
+) -> Guesser:
+    """Learn the guesser from the rare words of a corpus, wherever in the sentence they stand."""
+    words = corpus.source.symbols
+    first = np.zeros(len(words), bool)
+    first[corpus.source.offsets[:-1][corpus.source.lengths > 0]] = True
+    common = own.word_counts
+    limit = settings.rare_count
+    rare = np.flatnonzero(common[words] <= limit)
+    if len(rare) == 0:
+        rare = np.arange(len(words))
+    codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]
+    found, times = np.unique(codes, return_counts=True)
+    word = found // (2 * n_tags)
+    rare_words = RareWords(
+        words=[own.words[w] for w in word.tolist()],
+        first=(found // n_tags % 2).astype(bool),
+        tags=(found % n_tags).astype(np.int32),
+        weights=times / np.sqrt(common[word]),
+    )
+    return _guesser(rare_words, n_tags, settings)
+
+
+def learn_guesser_of(lexicon: Lexicon, settings: TaggerSettings) -> Guesser:
+    """Learn the guesser from the rare words of a lexicon."""
+    common = lexicon.word_counts
+    owner = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
+    rare = common[owner] <= settings.rare_count
+    if not rare.any():
+        rare[:] = True
+    words = [lexicon.words[w] for w in owner[rare].tolist()]
+    weights = lexicon.counts[rare] / np.sqrt(common[owner[rare]])
+    # A lexicon does not say where in a sentence its words stood: let them stand in both places.
+    rare_words = RareWords(
+        words=words * 2,
+        first=np.repeat([False, True], len(words)),
+        tags=np.tile(lexicon.word_tags[rare], 2),
+        weights=np.tile(weights, 2),
+    )
+    return _guesser(rare_words, len(lexicon.tags), settings)
+
+
+def _guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Guesser:
+    return learn_guesser(
+        rare, n_tags=n_tags, max_suffix=settings.max_suffix, threshold=settings.threshold
+    )
+
+
+def class_sets_of(lexicon: Lexicon, guesser: Guesser, settings: TaggerSettings) -> ClassSets:
+    """Sort words and endings into ambiguity classes."""
+    return build_class_sets(
+        lexicon,
+        guesser,
+        n_lexical=settings.n_lexical,
+        threshold=settings.threshold,
+        guess_threshold=settings.guess_threshold,
+        max_classes=settings.max_classes,
+    )

@@ -1,0 +1,1 @@
+"""The taggers themselves, learned and compiled, and how well they do."""

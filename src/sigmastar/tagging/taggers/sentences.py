@@ -1,0 +1,65 @@
+"""Sentences as people pass them: a corpus, lists of words, words with their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+
+__all__ = ["Sentences", "as_sentences", "as_tagged", "tags_of", "words_of"]
+
+Sentences: TypeAlias = Corpus | Iterable[Sequence[str]]
+
+
+def as_sentences(sentences: Any) -> list[Sequence[str]]:
+    """Take sentences as lists of words from a corpus or any iterable."""
+    if isinstance(sentences, PairCorpus):
+        sentences = sentences.source
+    if isinstance(sentences, (str, bytes)):
+        raise InvalidData(
+            f"expected a list of sentences, each a list of words; got {sentences[:40]!r}. "
+            "Wrap and split it: [text.split()]."
+        )
+    found = list(sentences)
+    strange = next((s for s in found if isinstance(s, (str, bytes))), None)
+    if strange is not None:
+        raise InvalidData(
+            f"a sentence must be a list of words; got the string {strange[:40]!r}. "
+            "Split it into words first."
+        )
+    return found
+
+
+def as_tagged(X: Any, y: Any) -> PairCorpus:
+    """Take a tagged corpus, or sentences and their tags."""
+    if isinstance(X, PairCorpus):
+        if y is not None:
+            raise InvalidParameter("y must be None if X is a PairCorpus, which has the tags.")
+        return X
+    pairs = PairCorpus(
+        X if isinstance(X, Corpus) else Corpus.from_sequences(as_sentences(X)),
+        y if isinstance(y, Corpus) else Corpus.from_sequences(as_sentences(y)),
+    )
+    if not pairs.is_aligned:
+        wrong = int(np.argmax(pairs.source.lengths != pairs.target.lengths))
+        raise InvalidData(
+            f"sentence {wrong} has {pairs.source.lengths[wrong]} words and "
+            f"{pairs.target.lengths[wrong]} tags; it must have as many tags as words."
+        )
+    return pairs
+
+
+def words_of(corpus: PairCorpus) -> list[list[str]]:
+    """Return the words of a tagged corpus."""
+    return [[str(word) for word in sentence] for sentence in corpus.source]
+
+
+def tags_of(corpus: PairCorpus) -> list[str]:
+    """Return the tags of a tagged corpus, one after the other."""
+    names = [str(tag) for tag in corpus.target.alphabet]
+    return [names[code] for code in corpus.target.symbols.tolist()]

@@ -1,0 +1,55 @@
+"""The parameters of :class:`~sigmastar.HMMTagger`, which a saved model remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check_all
+
+__all__ = ["RULES", "TaggerSettings"]
+
+RULES: Mapping[str, Rule] = {
+    "order": Choice(1, 2),
+    "classes": Choice("words", "sets"),
+    "n_lexical": Integer(0),
+    "max_classes": AnyOf(Integer(0), Nothing()),
+    "smoothing": Choice("witten-bell", "deleted"),
+    "strength": Real(0, open_low=True),
+    "prior": Real(0),
+    "context_weight": Real(0, 1, open_high=True),
+    "threshold": Real(0, 1, open_low=True),
+    "rare_count": Integer(1),
+    "max_suffix": Integer(1, 40),
+    "decoding": Choice("viterbi", "posterior"),
+    "max_iter": Integer(1),
+    "tol": Real(0),
+}
+
+
+@dataclass(frozen=True)
+class TaggerSettings:
+    """How to train and to decode; :class:`~sigmastar.HMMTagger` says what each one means."""
+
+    order: int = 2
+    classes: str = "words"
+    n_lexical: int = 0
+    max_classes: int | None = None
+    smoothing: str = "witten-bell"
+    strength: float = 5.0
+    prior: float = 0.5
+    context_weight: float = 0.4
+    threshold: float = 0.02
+    rare_count: int = 10
+    max_suffix: int = 8
+    decoding: str = "viterbi"
+    max_iter: int = 50
+    tol: float = 1e-4
+
+    def __post_init__(self) -> None:
+        check_all(asdict(self), RULES)
+
+    @property
+    def guess_threshold(self) -> float:
+        """Share of the best tag's probability that admits a tag to a guessed class."""
+        return max(self.threshold, 0.1)

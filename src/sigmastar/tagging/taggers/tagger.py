@@ -1,0 +1,80 @@
+"""What every tagger does: from words to classes, from classes to tags, and tags by name."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from sigmastar.core.confusion import accuracy
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.taggers.sentences import (
+    Sentences,
+    as_sentences,
+    as_tagged,
+    tags_of,
+    words_of,
+)
+from sigmastar.tagging.text.stream import tag_file
+
+__all__ = ["Tagger"]
+
+
+class Tagger:
+    """Whatever tags sentences: a model, or an estimator that has learned one."""
+
+    @property
+    def trained_model(self) -> Any:
+        """What has ``tags`` and a ``vocabulary``: a model itself, the model of an estimator."""
+        return self
+
+    @property
+    def tags_(self) -> tuple[str, ...]:
+        """The tags."""
+        tags: tuple[str, ...] = self.trained_model.tags
+        return tags
+
+    @property
+    def vocabulary_(self) -> Vocabulary:
+        """From words to classes."""
+        vocabulary: Vocabulary = self.trained_model.vocabulary
+        return vocabulary
+
+    def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Return the tags of class sequences, as numbers into ``tags_``."""
+        raise NotImplementedError
+
+    def to_classes(self, X: Sentences) -> tuple[SymbolArray, IndexArray]:
+        """Return the class of every word, and where each sentence begins."""
+        return self.vocabulary_.classes(as_sentences(X))
+
+    def predict(self, X: Sentences) -> list[list[str]]:
+        """Return the tags of each sentence."""
+        codes, starts = self.to_classes(X)
+        return cut_names(self.tag_classes(codes, starts), self.tags_, starts)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the accuracy: the share of words that get the right tag."""
+        gold = as_tagged(X, y)
+        given = self.predict(words_of(gold))
+        if not gold.source.n_symbols:
+            return 0.0
+        return accuracy(tags_of(gold), (tag for sentence in given for tag in sentence))
+
+    def tag_file(
+        self,
+        source: BinaryIO,
+        target: BinaryIO,
+        *,
+        input_format: str = "lines",
+        output_format: str = "word/TAG",
+    ) -> tuple[int, int]:
+        """Tag a binary stream of text; return the number of sentences and of words."""
+        return tag_file(
+            source,
+            target,
+            self.vocabulary_,
+            self.tag_classes,
+            self.tags_,
+            input_format=input_format,
+            output_format=output_format,
+        )

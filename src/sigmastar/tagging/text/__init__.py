@@ -1,0 +1,1 @@
+"""Text in and out: bytes to classes, tags to bytes."""
