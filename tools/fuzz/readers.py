@@ -294,7 +294,6 @@ def main(arguments: list[str] | None = None) -> int:
     limits = Limits(seconds=options.seconds)
     tally = work_on(numbers, work, mutated, keep, json_file, jobs=options.jobs, limits=limits)
     print(tally.table())
-    print(f"{tally.cases / max(tally.seconds, 1e-9) / options.jobs:.0f} inputs a second and core")
     return int(bool(tally.found))
 
 

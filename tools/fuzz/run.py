@@ -42,7 +42,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"seed {name}: {reason}", file=sys.stderr)
     tally = fuzz(stored, range(options.seed, options.seed + options.mutants), options)
     print(tally.table())
-    print(f"{tally.cases / max(tally.seconds, 1e-9) / options.jobs:.0f} mutants a second and core")
     return int(bool(tally.found) or (options.strict and bool(problems)))
 
 

@@ -71,7 +71,7 @@ class Tally:
     """All failures, told apart by kind, exception and line."""
 
     cases: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the processor
     found: dict[tuple[str, str, str], Found] = field(default_factory=dict)
 
     def add(self, number: int, failure: Failure, again: Callable[[int], Case], keep: Path) -> None:
@@ -92,7 +92,11 @@ class Tally:
 
     def table(self) -> str:
         """Give the failures as lines of text, the frequent ones first."""
-        lines = [f"{self.cases} cases in {self.seconds:.0f} s: {len(self.found)} distinct failures"]
+        rate = self.cases / max(self.seconds, 1e-9)
+        lines = [
+            f"{self.cases} cases in {self.seconds:.0f} s of processor ({rate:.0f} a second): "
+            f"{len(self.found)} distinct failures"
+        ]
         for one in sorted(self.found.values(), key=lambda one: (one.kind, -one.count)):
             failure = one.failure
             lines.append(
@@ -144,7 +148,7 @@ def work_on(
         What a case may use.
     """
     tally, folder = Tally(), memory_folder()
-    begun = written = time.monotonic()
+    written, begun = time.monotonic(), _seconds_of_children()
     shares = [numbers[job::jobs] for job in range(jobs)]
     workers = [_Worker(share, work, folder / str(job), limits) for job, share in enumerate(shares)]
     try:
@@ -162,9 +166,14 @@ def work_on(
         for worker in workers:
             worker.end()
         shutil.rmtree(folder, ignore_errors=True)
-    tally.cases, tally.seconds = len(numbers), time.monotonic() - begun
+    tally.cases, tally.seconds = len(numbers), _seconds_of_children() - begun
     tally.write(json_file)
     return tally
+
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Worker:
@@ -213,7 +222,8 @@ class _Worker:
         return begun, call.rstrip(b"\0").decode(errors="replace")
 
     def _take_up(self, number: int, call: str) -> None:
-        _SLOT.pack_into(self.slot, 0, number, time.monotonic(), call.encode()[:64])
+        # Copied at once: pack_into would clear the slot first, and the parent may be reading.
+        self.slot[: _SLOT.size] = _SLOT.pack(number, time.monotonic(), call.encode()[:64])
 
     def _labour(self, mouth: int) -> None:
         """Be the child."""
