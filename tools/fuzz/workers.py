@@ -20,6 +20,7 @@ import struct
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -32,7 +33,7 @@ __all__ = ["Case", "Found", "Limits", "Tally", "memory_folder", "work_on"]
 
 Work = Callable[[int, Path, Callable[[str], None]], Iterator[Failure]]
 
-_SLOT = struct.Struct("<qd64s")  # the case, when it was taken up, the call being made
+_SLOT = struct.Struct("<q64s")  # the case taken up, the call being made
 _GENERATION = 5000  # cases after which a worker is replaced: what leaks a little is not found here
 _SECONDS_BETWEEN_WRITES = 30
 _FRAME = re.compile(r'File "([^"]+)", line (\d+) in (.*)')
@@ -197,12 +198,15 @@ class _Worker:
         os.set_blocking(self.ear, False)
         self.last = self.share[0]
         self._take_up(self.last, "start")
+        self.stuck, self.looked, self.seen = 0.0, time.monotonic(), b""
         sys.stdout.flush()
         self.process = os.fork()
         if self.process == 0:
             os.close(self.ear)
             try:
                 self._labour(mouth)
+            except BaseException:  # of the tool itself; the parent reads it in the log
+                traceback.print_exc()
             finally:
                 os._exit(0)
         os.close(mouth)
@@ -212,18 +216,28 @@ class _Worker:
         """How many cases of the share have not been taken up."""
         return len(self.share) - self.share.index(self.last) - 1 if self.share else 0
 
-    def _taken_up(self) -> tuple[float, str]:
-        """Return since when the process is at its case, and at which call; remember the case."""
-        number, begun, call = _SLOT.unpack_from(self.slot)
+    def _taken_up(self) -> str:
+        """Return the call that the process is making; remember its case."""
+        number, call = _SLOT.unpack_from(self.slot)
         # A kernel that writes where it must not may hit even this: the last known case counts then.
-        if number not in self.share or not begun <= time.monotonic():
-            return time.monotonic(), "something that overwrote the number of its case"
+        if number not in self.share:
+            return "something that overwrote the number of its case"
         self.last = number
-        return begun, call.rstrip(b"\0").decode(errors="replace")
+        return call.rstrip(b"\0").decode(errors="replace")
 
     def _take_up(self, number: int, call: str) -> None:
         # Copied at once: pack_into would clear the slot first, and the parent may be reading.
-        self.slot[: _SLOT.size] = _SLOT.pack(number, time.monotonic(), call.encode()[:64])
+        self.slot[: _SLOT.size] = _SLOT.pack(number, call.encode()[:64])
+
+    def _end_if_stuck(self) -> None:
+        """End a process that has made the same call all the time that we were awake."""
+        now, state = time.monotonic(), self.slot[: _SLOT.size]
+        # A machine that slept, or a user who paused us, makes one look last longer, not more looks.
+        self.stuck = self.stuck + min(now - self.looked, 1.0) if state == self.seen else 0.0
+        self.looked, self.seen = now, state
+        if self.stuck > self.limits.wall:
+            late = self.stuck > self.limits.wall + 5
+            os.kill(self.process, signal.SIGKILL if late else signal.SIGPROF)
 
     def _labour(self, mouth: int) -> None:
         """Be the child."""
@@ -253,10 +267,8 @@ class _Worker:
         """Give the failures told since; if the process is gone, say of what, and start another."""
         if not self.process:
             return
-        begun, _ = self._taken_up()
-        late = time.monotonic() - begun - self.limits.wall
-        if late > 0:
-            os.kill(self.process, signal.SIGPROF if late < 5 else signal.SIGKILL)
+        self._taken_up()
+        self._end_if_stuck()
         gone, status = os.waitpid(self.process, os.WNOHANG)
         for line in self._lines():
             number, *said = json.loads(line)
@@ -264,7 +276,7 @@ class _Worker:
         if not gone:
             return
         self.process = 0
-        _, call = self._taken_up()
+        call = self._taken_up()
         os.close(self.ear)
         if os.WIFSIGNALED(status) or call != "done":
             yield self.last, self._obituary(status, call)
