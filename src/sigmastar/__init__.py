@@ -65,6 +65,15 @@ _EXPORTS = {
     "GibbsSequenceTagger": "sigmastar.sensors.estimators.baselines",
     "TagStream": "sigmastar.sensors.inference.stream",
     "tag_frames": "sigmastar.sensors.inference.tag",
+    "MeasurementHMM": "sigmastar.sensors.hmm.model",
+    "GaussianHMM": "sigmastar.sensors.hmm.estimators.gaussian",
+    "MixtureHMM": "sigmastar.sensors.hmm.estimators.gaussian",
+    "PoissonHMM": "sigmastar.sensors.hmm.estimators.counts",
+    "CategoricalHMM": "sigmastar.sensors.hmm.estimators.counts",
+    "EmissionHMM": "sigmastar.sensors.hmm.estimators.counts",
+    "StateStream": "sigmastar.sensors.hmm.inference.stream",
+    "from_hmmlearn": "sigmastar.sensors.hmm.exchange",
+    "to_hmmlearn": "sigmastar.sensors.hmm.exchange",
     "read_frames": "sigmastar.corpus.readers.frames",
     "FrameTable": "sigmastar.corpus.frames",
     "Transducer": "sigmastar.transducers.models.transducer",
@@ -77,7 +86,11 @@ _EXPORTS = {
     "write_report": "sigmastar.show.report.build",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
-_ALIASES = {"algebra": "sigmastar.automata.algebra", "errors": "sigmastar.core.errors"}
+_ALIASES = {
+    "algebra": "sigmastar.automata.algebra",
+    "emissions": "sigmastar.sensors.hmm.emissions",
+    "errors": "sigmastar.core.errors",
+}
 
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
@@ -135,6 +148,16 @@ if TYPE_CHECKING:
         SpectralSequenceTagger as SpectralSequenceTagger,
     )
     from sigmastar.sensors.features.centroids import CentroidFeatures as CentroidFeatures
+    from sigmastar.sensors.hmm import emissions as emissions
+    from sigmastar.sensors.hmm.estimators.counts import CategoricalHMM as CategoricalHMM
+    from sigmastar.sensors.hmm.estimators.counts import EmissionHMM as EmissionHMM
+    from sigmastar.sensors.hmm.estimators.counts import PoissonHMM as PoissonHMM
+    from sigmastar.sensors.hmm.estimators.gaussian import GaussianHMM as GaussianHMM
+    from sigmastar.sensors.hmm.estimators.gaussian import MixtureHMM as MixtureHMM
+    from sigmastar.sensors.hmm.exchange import from_hmmlearn as from_hmmlearn
+    from sigmastar.sensors.hmm.exchange import to_hmmlearn as to_hmmlearn
+    from sigmastar.sensors.hmm.inference.stream import StateStream as StateStream
+    from sigmastar.sensors.hmm.model import MeasurementHMM as MeasurementHMM
     from sigmastar.sensors.inference.stream import TagStream as TagStream
     from sigmastar.sensors.inference.tag import tag_frames as tag_frames
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger

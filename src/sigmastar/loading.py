@@ -44,9 +44,10 @@ def _transducers() -> tuple[type[StoredModel], ...]:
 
 
 def _sensors() -> tuple[type[StoredModel], ...]:
+    from sigmastar.sensors.hmm.model import MeasurementHMM
     from sigmastar.sensors.model import ContinuousTagger
 
-    return (ContinuousTagger,)
+    return ContinuousTagger, MeasurementHMM
 
 
 _WINGS: tuple[Callable[[], tuple[type[StoredModel], ...]], ...] = (

@@ -51,6 +51,7 @@ _READERS = {
     "FSTTagger": "Use: sigmastar tagger.",
     "Transliterator": "Use: sigmastar transducer.",
     "ContinuousTagger": "Use: sigmastar sensors.",
+    "MeasurementHMM": "Use: sigmastar sensors states.",
 }
 
 

@@ -99,9 +99,12 @@ def _read(
     """Read test data as the kind of model takes it."""
     from sigmastar.corpus.readers.api import read_corpus, read_pairs, read_tagged
     from sigmastar.corpus.readers.frames import read_frames
+    from sigmastar.sensors.hmm.files import read_measurements
 
     if machine.kind == "ContinuousTagger":
         return read_frames(path, label=label, length=length)
+    if machine.kind == "MeasurementHMM":
+        return read_measurements(path, label=label)
     if machine.kind in ("HMMTagger", "FSTTagger"):
         return read_tagged(path, format, column=column)  # type: ignore[arg-type]
     if machine.kind in ("Transducer", "ParametricTransducer", "Transliterator"):

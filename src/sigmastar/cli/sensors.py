@@ -27,6 +27,7 @@ from sigmastar.cli.output import (
     show_saved,
     show_table,
 )
+from sigmastar.cli.sensors_states import learn, states
 
 if TYPE_CHECKING:
     from sigmastar.corpus.frames import FrameTable
@@ -45,7 +46,12 @@ def _group() -> None:
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     sigmastar sensors tag walk.sigma new.csv > labels.tsv
+    sigmastar sensors learn walk.csv -o states.sigma --label mode
     """
+
+
+app.command()(learn)
+app.command()(states)
 
 
 FramesArgument = Annotated[

@@ -126,7 +126,7 @@ def _read_file(
             "Write it again with model.save()."
         ) from None
     try:
-        record = json.loads(metadata[_RECORD])
+        record = json.loads(metadata[_RECORD], parse_constant=_no_number)
         for key in _REQUIRED:
             record[key]
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -134,6 +134,10 @@ def _read_file(
             f"{name}: the file has no readable sigmastar record; another program wrote it."
         ) from None
     return record, arrays
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
 
 
 def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:

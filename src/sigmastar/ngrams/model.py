@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.errors import InvalidModel, TooLarge
+from sigmastar.core.facts import Codes, Fact, Floats, Offsets, proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -25,6 +26,18 @@ from sigmastar.ngrams.kernels.kneser_ney import Contexts, continue_row, text_lik
 from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["NgramModel"]
+
+
+_LONGEST = 1_000_000  # symbols of a sequence that is drawn
+_ROUNDING = 1e-6
+FACTS: dict[str, Fact] = {
+    "order_starts": Offsets("order", into="contexts"),
+    "codes": Codes("contexts", below=1 << 64, dtype=np.uint64),
+    "backoff": Floats("contexts", low=0.0),
+    "starts": Offsets("contexts", into="grams"),
+    "symbols": Codes("grams", below="continuations"),
+    "shares": Floats("grams", low=0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,24 +76,20 @@ class NgramModel(Predictor):
     kind: ClassVar[str] = "Ngram"
 
     def __post_init__(self) -> None:
-        contexts, grams = len(self.codes), len(self.symbols)
-        inner = np.diff(self.order_starts)
-        fits = (
-            len(self.order_starts) > 1
-            and self.order_starts[0] == 0
-            and self.order_starts[-1] == contexts
-            and (inner >= 0).all()
-            and self.order * self.bits <= 64
-            and len(self.backoff) == contexts
-            and len(self.starts) == contexts + 1
-            and self.starts[0] == 0
-            and self.starts[-1] == grams
-            and (np.diff(self.starts) >= 0).all()
-            and len(self.shares) == grams
-            and (not grams or 0 <= int(self.symbols.min()) <= int(self.symbols.max()) < self.width)
-        )
-        if not fits:
-            raise InvalidModel("the tables of an n-gram model must fit together; these do not.")
+        given = {name: getattr(self, name) for name in FACTS}
+        arrays = proved(FACTS, given, continuations=self.width)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
+        if self.order < 1 or self.order * self.bits > 64:
+            raise InvalidModel(
+                f"an n-gram model must have an order of 1 to {64 // self.bits} over "
+                f"{self.n_symbols:,} symbols; got {self.order}."
+            )
+        # What a context gives to its own continuations and leaves to the shorter one is all of it.
+        owner = np.repeat(np.arange(len(self.codes)), np.diff(self.starts))
+        given_away = np.bincount(owner, weights=self.shares, minlength=len(self.codes))
+        if (given_away + self.backoff > 1.0 + _ROUNDING).any():
+            raise InvalidModel("shares and backoff of each context must add up to at most 1.")
 
     @property
     def order(self) -> int:
@@ -138,6 +147,11 @@ class NgramModel(Predictor):
         contexts = self._contexts
         drawn = [self.width]  # the begin mark
         while length is None or len(drawn) <= length:
+            if len(drawn) > _LONGEST and length is None:
+                raise TooLarge(
+                    f"a sequence drawn from the model has not ended after {_LONGEST:,} symbols. "
+                    "Give a length."
+                )
             row = np.full(self.width, 1.0 / self.width)
             context = np.array(drawn[-self.order :], dtype=np.int32)
             continue_row(context, self.bits, contexts, row)
@@ -155,7 +169,7 @@ class NgramModel(Predictor):
         if not isinstance(other, NgramModel):
             return NotImplemented
         return (self.alphabet, self.ends) == (other.alphabet, other.ends) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in FACTS
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -177,29 +191,16 @@ class NgramModel(Predictor):
         """Give the named arrays and metadata of this model."""
         return Stored(
             self.kind,
-            {name: getattr(self, name) for name in _ARRAYS},
+            {name: getattr(self, name) for name in FACTS},
             {"alphabet": alphabet_to_json(self.alphabet), "ends": self.ends},
         )
 
     @classmethod
     def from_stored(cls, stored: Stored) -> Self:
         """Rebuild from named arrays and metadata."""
-        arrays = {
-            name: np.ascontiguousarray(stored.array(name)).astype(kind).reshape(-1)
-            for name, kind in _ARRAYS.items()
-        }
         alphabet = alphabet_from_json(stored.meta.get("alphabet"))
+        arrays = {name: stored.array(name) for name in FACTS}
         return cls(alphabet, bool(stored.meta.get("ends")), **arrays)
-
-
-_ARRAYS = {
-    "order_starts": np.int64,
-    "codes": np.uint64,
-    "backoff": np.float64,
-    "starts": np.int64,
-    "symbols": np.int32,
-    "shares": np.float64,
-}
 
 
 def field_bits(n_symbols: int, ends: bool) -> int:

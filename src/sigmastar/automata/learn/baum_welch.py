@@ -111,7 +111,8 @@ def learn_baum_welch(
     data += [] if weights is None else [weights]
     data += [] if validation is None else [validation.symbols, validation.offsets]
     file = Checkpoint(checkpoint, checkpoint_every, fingerprint(described, *data))
-    progress = file.resume() or Progress(seed=seed)
+    like = start or family.random(np.random.default_rng(0), n_states, forest.n_symbols)
+    progress = file.resume(like) or Progress(seed=seed)
     run = _Run(forest, held_out, family, settings, progress, file)
     with stage("Baum-Welch", settings.max_iter) as bar, one_blas_thread():
         bar.advance(progress.iteration)

@@ -23,6 +23,15 @@ from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 __all__ = ["WFA", "reachable_states", "useful_states"]
 
 
+def _radius(operator: FloatArray) -> float:
+    """Return the largest modulus of an eigenvalue; ``inf`` where the numbers are too large."""
+    if not np.isfinite(operator).all():
+        return float("inf")
+    # Scaled to one, so that products inside do not overflow.
+    size = max(float(np.abs(operator).max(initial=0.0)), np.finfo(np.float64).tiny)
+    return float(np.abs(np.linalg.eigvals(operator / size)).max()) * size
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WFA(StoredModel):
     """A weighted finite automaton.
@@ -86,7 +95,7 @@ class WFA(StoredModel):
     @cached_property
     def spectral_radius(self) -> float:
         """The largest modulus of an eigenvalue of A; the mass is finite when it is below 1."""
-        return float(np.abs(np.linalg.eigvals(self.transition_sum)).max())
+        return _radius(self.transition_sum)
 
     @cached_property
     def prefix_final(self) -> FloatArray:
@@ -96,7 +105,7 @@ class WFA(StoredModel):
         not, the sum diverges but the solution is still the functional that prefix and substring
         statistics estimate, so conditional scores can go on using it.
         """
-        difference = np.eye(self.n_states) - self.transition_sum
+        difference = np.eye(self.n_states) - np.nan_to_num(self.transition_sum)
         try:
             solution = np.asarray(np.linalg.solve(difference, self.final), dtype=np.float64)
         except np.linalg.LinAlgError:
@@ -113,7 +122,7 @@ class WFA(StoredModel):
         if not useful.any():
             return 0.0
         total = self.transition_sum[np.ix_(useful, useful)]
-        if float(np.abs(np.linalg.eigvals(total)).max()) >= 1.0:
+        if _radius(total) >= 1.0:
             return float("inf")
         mass = np.linalg.solve(np.eye(len(total)) - total, self.final[useful])
         return float(self.initial[useful] @ mass)

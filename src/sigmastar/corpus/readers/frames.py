@@ -8,11 +8,13 @@ cuts into pieces.
 from __future__ import annotations
 
 import os
+import zipfile
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter, TooLarge
 from sigmastar.core.extras import require
+from sigmastar.core.memory import check_memory
 from sigmastar.core.progress import stage
 from sigmastar.corpus.frames import Frames, FrameTable, offsets_of
 from sigmastar.corpus.readers.frame_columns import check_finite, find_roles
@@ -70,11 +72,12 @@ def _read(name: str, plain: str, label: str | None, sequence: str | None) -> Fra
 
 def _read_npz(name: str) -> Frames:
     try:
+        _check_expansion(name)
         with np.load(name, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (ValueError, OSError, KeyError, EOFError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+    except (FileNotFoundError, TooLarge):
+        raise
+    except Exception as error:  # zip files fail in many ways: BadZipFile, zlib.error, …
         raise InvalidData(f"{name}: not a readable .npz file ({error}).") from None
     if "frames" not in arrays or arrays["frames"].ndim not in (2, 3):
         raise InvalidData(
@@ -87,14 +90,27 @@ def _read_npz(name: str) -> Frames:
         frames = frames.reshape(-1, frames.shape[2])
     if lengths is None:
         lengths = np.array([len(frames)])
-    offsets = offsets_of(lengths)
-    if offsets[-1] != len(frames) or (np.diff(offsets) < 1).any():
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        raise InvalidData(f"{name}: lengths must be a flat array of whole numbers.")
+    # Each at most all frames: so many of them as there are frames at most cannot wrap around.
+    small = bool(len(lengths) and 0 < lengths.min() and lengths.max() <= len(frames))
+    small = small and len(lengths) <= len(frames)
+    offsets = offsets_of(lengths) if small else np.zeros(1, np.int64)
+    if not small or offsets[-1] != len(frames):
         raise InvalidData(f"{name}: lengths must be positive and add up to {len(frames)} frames.")
     labels = arrays.get("labels")
     if labels is not None and labels.size != len(frames):
         raise InvalidData(f"{name}: has {labels.size} labels for {len(frames)} frames.")
     check_finite(name, frames)
     return FrameTable(frames, offsets, None if labels is None else labels.reshape(-1).tolist())
+
+
+def _check_expansion(name: str) -> None:
+    """Refuse a file whose arrays would fill the memory, before they are unpacked."""
+    with zipfile.ZipFile(name) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    check_memory(2.0 * size, f"{name}: unpacking it", "Cut the frames into several files.")
 
 
 def _read_parquet(name: str, label: str | None, sequence: str | None) -> Frames:

@@ -21,8 +21,11 @@ from sigmastar.corpus.frames import FrameTable
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.ngrams.predictor import Predictor
+from sigmastar.sensors.hmm.data import as_measurements
+from sigmastar.sensors.hmm.model import MeasurementHMM
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.automata import automaton_facts, automaton_sections
+from sigmastar.show.report.measurements import measurement_sections
 from sigmastar.show.report.ngrams import ngram_sections
 from sigmastar.show.report.page import Section, page, write_page
 from sigmastar.show.report.sensors import sensor_sections
@@ -49,6 +52,7 @@ _KINDS = {  # a kind before those it is a special case of
     ParametricTransducer: "a transducer with parameters",
     TransliterationModel: "a transliterator",
     ContinuousTagger: "a tagger of measurements",
+    MeasurementHMM: "a hidden Markov model over measurements",
 }
 
 
@@ -70,7 +74,8 @@ def write_report(
         The HTML file to write; it appears whole or not at all.
     data : optional
         What to test the model on: sequences for automata, tagged sentences or pairs (a
-        ``PairCorpus``) for taggers and transducers, a ``FrameTable`` for measurements.
+        ``PairCorpus``) for taggers and transducers, a ``FrameTable`` (or arrays, for
+        hidden Markov models) for measurements.
     title : str, optional
         Heading of the page; by default the file's name or the kind of model.
     unknown : {"error", "ignore", "unk"}
@@ -112,6 +117,9 @@ def model_sections(
         table = _expect(data, FrameTable)
         _refuse_nothing(None if table is None else table.lengths)
         return model.facts(), sensor_sections(model, history, table)
+    if isinstance(model, MeasurementHMM):
+        measured = None if data is None else as_measurements(data)
+        return model.facts(), measurement_sections(model, history, measured)
     pairs = _expect(data, PairCorpus)
     _refuse_nothing(pairs)
     if isinstance(model, (HMMTaggerModel, FSTTagger)):

@@ -79,10 +79,32 @@ class ChunkTransducer:
     begun: bool
 
     def __post_init__(self) -> None:
-        inputs, outputs = self.model.n_inputs, int(self.spelled.max(initial=-1)) + 1
-        self.units.check(inputs, outputs)
         if self.spelled.ndim != 2 or len(self.spelled) != self.model.n_outputs:
             raise InvalidModel("every chunk of a transducer must be spelled out.")
+        if self.spelled.dtype.kind not in "iu" or self.spelled.min(initial=0) < -1:
+            raise InvalidModel("chunks must be spelled by whole numbers from -1 up.")
+        inputs, outputs = self.model.n_inputs, int(self.spelled.max(initial=-1)) + 1
+        self.units.check(inputs, outputs)
+
+    def check(self, n_inputs: int, n_outputs: int) -> None:
+        """Raise :class:`InvalidModel` unless the machine reads and writes framed alphabets.
+
+        Every framed symbol has a code below the machine's, and every symbol that it spells is one
+        of the outputs or one of the two marks.
+        """
+        spelled = int(self.spelled.max(initial=-1))
+        if self.model.n_inputs != n_inputs + 2 or spelled > n_outputs + 1:
+            raise InvalidModel(
+                f"a machine within a transliterator must read {n_inputs} symbols and two marks and "
+                f"write {n_outputs}; it reads {self.model.n_inputs} and writes {spelled + 1}."
+            )
+        spelled_out = {tuple(row) for row in self.spelled.tolist()}
+        known = all(tuple(row) in spelled_out for row in self.units.outputs.tolist())
+        one_input = self.units.allowed.shape[0] == 2 and bool((self.units.inputs >= 0).all())
+        if not (known and one_input):
+            raise InvalidModel(
+                "each unit of a machine must be one input and a chunk that is spelled out."
+            )
 
     def log_proba(self, pairs: PairCorpus) -> FloatArray:
         """Return log P(y | x), summed over alignments; ``-inf`` without one."""

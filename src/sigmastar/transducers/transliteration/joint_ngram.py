@@ -53,6 +53,11 @@ class JointNgram:
         fields = (self.unit, self.log_prob, self.back_off, self.suffix, self.landing)
         if size == 0 or any(len(field) != size for field in fields):
             raise InvalidData("the arrays of an n-gram model must be equally long and not empty.")
+        most = self.n_units + 2  # the inventory, the beginning and the end
+        if not (0 <= int(self.unit[1:].min(initial=0)) <= int(self.unit.max()) < most < 1 << 31):
+            raise InvalidData(f"the units of an n-gram model must lie between 0 and {most - 1}.")
+        if np.isnan(self.log_prob).any() or np.isnan(self.back_off).any():
+            raise InvalidData("the scores of an n-gram model must be numbers; some are NaN.")
         for links in (self.parent, self.suffix, self.landing):
             if int(links.min()) < 0 or int(links.max()) >= size:
                 raise InvalidData("an n-gram model points at nodes that it does not have.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
 from sigmastar.core.model_files import Stored
+from sigmastar.core.rules import Integer, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
@@ -43,6 +44,7 @@ SCORERS = (
     "learnfst",
     "em",
 )
+MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _KINDS: Mapping[str, Any] = {
     "ngram": JointNgram,
     "reverse": JointNgram,
@@ -106,6 +108,15 @@ class TransliterationModel(StoredModel):
                 good = good and part.n_units == sizes[name]
             elif name == "spectral":
                 good = good and len(part.operators) == n_units + 2
+            elif isinstance(part, ChunkTransducer):
+                part.check(len(self.source_alphabet), len(self.target_alphabet))
+        if self.decoder is not None:
+            self.decoder.check(len(self.source_alphabet), len(self.target_alphabet))
+        for name in ("beam", "n_candidates"):
+            check(name, self.settings[name], Integer(1, MOST_CANDIDATES))
+        arrays = (self.unit_weights, self.scorer_weights, self.feature_weights)
+        good = good and all(a.ndim == 1 and bool(np.isfinite(a).all()) for a in arrays)
+        good = good and bool((self.unit_weights > 0).all())
         if self.method == "combined":
             good = good and len(self.scorer_weights) > 0
         if not good:

@@ -37,8 +37,8 @@ class Recipe:
     n_states: Annotated[int | str, AnyOf(Integer(1), Choice("auto"))] = "auto"
     scorers: Annotated[tuple[str, ...], Names] = ("reverse", "short", "target", "spectral")
     n_folds: Annotated[int, Integer(2)] = 5
-    n_candidates: Annotated[int, Integer(1)] = 10
-    beam: Annotated[int, Integer(1)] = 20
+    n_candidates: Annotated[int, Integer(1, 10_000)] = 10
+    beam: Annotated[int, Integer(1, 10_000)] = 20
     align_iter: Annotated[int, Integer(0)] = 12
     max_iter: Annotated[int, Integer(0)] = 20
     inputs: Annotated[InputModel, Choice(*get_args(InputModel))] = "independent"

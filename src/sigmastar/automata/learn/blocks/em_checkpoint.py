@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.core.em import Ascent
 from sigmastar.core.errors import FileFormatError, InvalidParameter
 from sigmastar.core.model_files import Stored, read_stored, write_stored
+from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray
 
 __all__ = ["Checkpoint", "Progress", "fingerprint"]
@@ -63,8 +65,11 @@ class Checkpoint:
         self.run = run
         self._written = time.monotonic()
 
-    def resume(self) -> Progress | None:
-        """Return the progress that the file holds, or None if there is no file."""
+    def resume(self, like: Parameters) -> Progress | None:
+        """Return the progress that the file holds, or None if there is no file.
+
+        Its parameters must have the names and shapes of ``like``.
+        """
         if self.path is None or not os.path.exists(self.path):
             return None
         stored = read_stored(self.path)
@@ -84,11 +89,20 @@ class Checkpoint:
             raise FileFormatError(
                 f"{os.fspath(self.path)}: the checkpoint lacks {missing}."
             ) from None
-        fields["best_score"] = -np.inf if fields["best_score"] is None else fields["best_score"]
+        wrong = [name for name, value in fields.items() if not _NUMBERS[name].accepts(value)]
         groups: dict[str, dict[str, FloatArray]] = {"parameters": {}, "best": {}}
         for key, array in stored.arrays.items():
             group, _, name = key.partition(".")
             groups.get(group, {})[name] = array
+        for group, found in groups.items():
+            if (found or (group == "parameters" and fields["done"])) and not _alike(found, like):
+                wrong.append(group)
+        if wrong:
+            raise FileFormatError(
+                f"{os.fspath(self.path)}: {wrong[0]} of the checkpoint is malformed. "
+                "Delete the file to start anew."
+            )
+        fields["best_score"] = -np.inf if fields["best_score"] is None else fields["best_score"]
         return Progress(model=groups["parameters"], best=groups["best"] or None, **fields)
 
     def offer(self, progress: Progress, *, now: bool = False) -> None:
@@ -99,18 +113,44 @@ class Checkpoint:
         arrays |= {f"best.{name}": array for name, array in (progress.best or {}).items()}
         meta = {name: getattr(progress, name) for name in _NUMBERS} | {"run": self.run}
         meta["best_score"] = progress.best_score if np.isfinite(progress.best_score) else None
-        write_stored(self.path, Stored(_KIND, arrays, meta))
+        try:
+            write_stored(self.path, Stored(_KIND, arrays, meta))
+        except OSError as error:  # a full disk must not cost the model that is being learned
+            warnings.warn(
+                f"the checkpoint could not be written ({error}); training goes on without it.",
+                stacklevel=2,
+            )
         self._written = time.monotonic()
 
 
-_NUMBERS = (
-    "seed",
-    "restart",
-    "iteration",
-    "done",
-    "history",
-    "held_out",
-    "best_score",
-    "best_iteration",
-    "best_history",
-)
+def _alike(found: Parameters, like: Parameters) -> bool:
+    """Tell whether parameters have the names and shapes of others, and are finite and not < 0."""
+    return found.keys() == like.keys() and all(
+        array.shape == like[name].shape
+        and array.dtype == np.float64
+        and bool(np.isfinite(array).all() and (array >= 0).all())
+        for name, array in found.items()
+    )
+
+
+class _Values:
+    """A list of finite numbers."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, list) and all(Real().accepts(number) for number in value)
+
+    def describe(self) -> str:
+        return "a list of numbers"
+
+
+_NUMBERS: dict[str, Rule] = {
+    "seed": Integer(0),
+    "restart": Integer(0),
+    "iteration": Integer(0, 1 << 40),
+    "done": Flag(),
+    "history": _Values(),
+    "held_out": _Values(),
+    "best_score": AnyOf(Real(), Nothing()),
+    "best_iteration": Integer(0, 1 << 40),
+    "best_history": _Values(),
+}

@@ -1,0 +1,185 @@
+"""HMMs over counts, codes, and several emissions a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rules import Real, Rule
+from sigmastar.core.types import FloatArray
+from sigmastar.sensors.hmm.data import Measurements, as_measurements
+from sigmastar.sensors.hmm.emissions.base import Family
+from sigmastar.sensors.hmm.emissions.counts import Categorical, Poisson
+from sigmastar.sensors.hmm.emissions.several import Several
+from sigmastar.sensors.hmm.estimators.base import ChainSettings, MeasurementEstimator
+
+__all__ = ["CategoricalHMM", "EmissionHMM", "PoissonHMM"]
+
+
+class PoissonHMM(MeasurementEstimator):
+    """A hidden Markov model over counts, with a rate for every state and column.
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Hidden states.
+    prior_sum, prior_count : float
+        Gamma prior: as if ``prior_count`` frames with a sum of ``prior_sum`` had been seen.
+    fixed_rates : array (n_states, n_columns), optional
+        Entries that stay, NaN where EM decides.
+    **settings
+        What all HMMs over measurements have: see :class:`MeasurementEstimator`.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MeasurementEstimator._rules,
+        "prior_sum": Real(low=0.0),
+        "prior_count": Real(low=0.0),
+    }
+    _names: ClassVar[tuple[str, ...]] = ("rates",)
+
+    def __init__(
+        self,
+        n_states: int | str = 2,
+        *,
+        prior_sum: float = 0.0,
+        prior_count: float = 0.0,
+        fixed_rates: ArrayLike | None = None,
+        **settings: Unpack[ChainSettings],
+    ) -> None:
+        self.prior_sum = prior_sum
+        self.prior_count = prior_count
+        self.fixed_rates = fixed_rates
+        self._settle(n_states, settings)
+
+    def _family(self, data: Measurements) -> Family[Any]:
+        return Poisson(self.prior_sum, self.prior_count, self.fixed_rates, self._emission_frozen())
+
+    @property
+    def lambdas_(self) -> FloatArray:
+        """Rates of the states, by hmmlearn's name."""
+        rates: FloatArray = self.model_.emission.rates  # type: ignore[attr-defined]
+        return rates
+
+
+class CategoricalHMM(MeasurementEstimator):
+    """A hidden Markov model over codes 0, 1, …, one or several columns of them.
+
+    For sequences of any symbols, with ends, see :class:`sigmastar.BaumWelchHMM`.
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Hidden states.
+    n_categories : int or sequence of int, optional
+        How many codes a column has; by default one more than its largest.
+    table_prior : float
+        Dirichlet prior of the tables; 1 is none.
+    fixed_tables : array (n_states, n_codes), optional
+        Entries that stay, NaN where EM decides.
+    **settings
+        What all HMMs over measurements have: see :class:`MeasurementEstimator`.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MeasurementEstimator._rules,
+        "table_prior": Real(low=0.0),
+    }
+    _names: ClassVar[tuple[str, ...]] = ("tables",)
+
+    def __init__(
+        self,
+        n_states: int | str = 2,
+        *,
+        n_categories: int | Sequence[int] | None = None,
+        table_prior: float = 1.0,
+        fixed_tables: ArrayLike | None = None,
+        **settings: Unpack[ChainSettings],
+    ) -> None:
+        self.n_categories = n_categories
+        self.table_prior = table_prior
+        self.fixed_tables = fixed_tables
+        self._settle(n_states, settings)
+
+    def _family(self, data: Measurements) -> Family[Any]:
+        return Categorical(
+            self.n_categories, self.table_prior, self.fixed_tables, self._emission_frozen()
+        )
+
+    @property
+    def emissionprob_(self) -> FloatArray:
+        """Probabilities (n_states, n_codes) of the only column, by hmmlearn's name."""
+        emission: Any = self.model_.emission
+        table: FloatArray = emission.table(0) if emission.n_columns == 1 else emission.tables.T
+        return table
+
+
+class EmissionHMM(MeasurementEstimator):
+    """A hidden Markov model with several emissions a step, of any families.
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Hidden states.
+    emissions : mapping or sequence of Family
+        What is emitted, by name: ``{"speed": ss.emissions.Gaussian("diag"), "gear":
+        ss.emissions.Categorical()}``. Given the state they are independent.
+    **settings
+        What all HMMs over measurements have: see :class:`MeasurementEstimator`.
+
+    Notes
+    -----
+    Data are a mapping (or a tuple) of arrays with the same names, or a list of those, one for each
+    sequence. ``frozen`` names ``"initial"`` and ``"transitions"``; emissions have their own.
+    """
+
+    def __init__(
+        self,
+        n_states: int | str = 2,
+        emissions: Mapping[str, Family[Any]] | Sequence[Family[Any]] = (),
+        **settings: Unpack[ChainSettings],
+    ) -> None:
+        self.emissions = emissions
+        self._settle(n_states, settings)
+
+    def _families(self) -> dict[str, Family[Any]]:
+        given = self.emissions
+        named = (
+            dict(given) if isinstance(given, Mapping) else {str(i): f for i, f in enumerate(given)}
+        )
+        wrong = [name for name, family in named.items() if not isinstance(family, Family)]
+        if not named or wrong or any("." in name for name in named):
+            raise InvalidParameter(
+                "emissions must be families such as ss.emissions.Gaussian('diag'), by name (no "
+                f"dots in it) or in order; got {given!r}."
+            )
+        return named
+
+    def _measured(self, X: Any, lengths: ArrayLike | None) -> Measurements:
+        names = list(self._families())
+        data = as_measurements(X, lengths, parts=names)
+        self._last_widths = self._widths(X, names, data.values.shape[1])
+        return data
+
+    def _widths(self, X: Any, names: list[str], total: int) -> tuple[int, ...]:
+        """Return how many columns each emission takes."""
+        one = X[0] if isinstance(X, list) and len(X) else X
+        if isinstance(one, Mapping):
+            parts = [one[name] for name in names]
+        elif isinstance(one, tuple):
+            parts = list(one)
+        elif total == len(names):
+            return (1,) * total
+        else:
+            raise InvalidParameter(
+                f"X must be a mapping or tuple of {len(names)} arrays, one for each emission, or "
+                f"have one column for each; it has {total} columns."
+            )
+        return tuple(1 if np.ndim(part) == 1 else np.shape(part)[1] for part in parts)
+
+    def _family(self, data: Measurements) -> Family[Any]:
+        return Several(self._families(), self._last_widths)

@@ -1,0 +1,1 @@
+"""Questions to a model: score, smooth, decode, filter, forecast, sample."""

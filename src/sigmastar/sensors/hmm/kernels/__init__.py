@@ -1,0 +1,1 @@
+"""Compiled passes along the chain of states."""

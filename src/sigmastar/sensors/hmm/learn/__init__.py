@@ -1,0 +1,1 @@
+"""Learning: EM, where it starts, and how many states."""

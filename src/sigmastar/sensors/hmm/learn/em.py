@@ -1,0 +1,182 @@
+"""Expectation–maximisation: smooth, gather, maximise; never downhill.
+
+The objective is the log-likelihood of all sequences, each times its weight, plus the log density of
+whatever priors there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.em import Ascent, ascend
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.model_files import read_history, read_stored
+from sigmastar.core.progress import Stage
+from sigmastar.sensors.hmm.data import Measurements
+from sigmastar.sensors.hmm.emissions.base import Family, Statistics
+from sigmastar.sensors.hmm.inference.densities import over_blocks
+from sigmastar.sensors.hmm.inference.smooth import Smoothed, smooth
+from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.structure import ChainRules
+
+__all__ = ["Checkpoint", "Climb", "Problem", "gathered", "improve"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What EM works on: the data, and what is decided beforehand."""
+
+    data: Measurements
+    family: Family[Any]
+    rules: ChainRules
+
+    @property
+    def total_weight(self) -> float:
+        """How many frames there are, each times the weight of its sequence."""
+        return float(self.data.marks.weights.sum())
+
+    def log_likelihood(self, smoothed: Smoothed) -> float:
+        """Return the log-likelihood of all sequences, each times its weight."""
+        weights = 1.0 if self.data.weights is None else self.data.weights
+        return float((smoothed.log_likelihood * weights).sum())
+
+    def maximised(self, model: MeasurementHMM, smoothed: Smoothed) -> MeasurementHMM:
+        """Return the model that the smoothed states speak for."""
+        starts = smoothed.posterior[self.data.offsets[:-1]].sum(axis=0)
+        initial, transitions = self.rules.maximised(
+            (model.initial, model.transitions), starts, smoothed.moves
+        )
+        statistics = gathered(model, self.data, smoothed)
+        emission = self.family.maximised(model.emission, statistics)
+        return replace(model, initial=initial, transitions=transitions, emission=emission)
+
+    def log_prior(self, model: MeasurementHMM) -> float:
+        """Return the log density of all priors, without their constants."""
+        chain = self.rules.log_prior(model.initial, model.transitions)
+        return chain + self.family.log_prior(model.emission)
+
+
+@dataclass
+class Climb(Ascent[MeasurementHMM]):
+    """Where EM stands; beside the objective (with priors) the log-likelihood before each step."""
+
+    log_likelihood: list[float] = field(default_factory=list)
+
+
+def gathered(model: MeasurementHMM, data: Measurements, smoothed: Smoothed) -> Statistics:
+    """Return the expected statistics of all frames, added up in the order of the blocks."""
+    found: dict[int, Statistics] = {}
+
+    def work(number: int, first: int, last: int) -> None:
+        weights = smoothed.posterior[first:last]
+        if not model.is_plain:
+            weights = weights @ model.membership
+        found[number] = model.emission.gather(data.values[first:last], weights)
+
+    n_blocks = over_blocks(work, data.n_frames, model.n_links)
+    total = found[0]
+    for number in range(1, n_blocks):
+        for name, value in found[number].items():
+            total[name] = total[name] + value
+    return total
+
+
+class Checkpoint:
+    """A model file that is rewritten every so often, and says how far EM had come.
+
+    Parameters
+    ----------
+    path : path or None
+        Where; None keeps none. The file is a model like any other: it can be loaded and used.
+    every : float
+        Seconds between two writes.
+    settings : object
+        What the run depends on beside the data; a file of another run is refused.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        every: float,
+        settings: object,
+        data: Measurements,
+    ) -> None:
+        self.path, self.every = path, every
+        self._written = time.monotonic()
+        self._run = ""
+        if path is not None:
+            digest = hashlib.sha256(repr(settings).encode())
+            for array in (data.values, data.offsets, data.states, data.weights):
+                digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+            self._run = digest.hexdigest()
+
+    def resume(self) -> Climb | None:
+        """Return where the run stood, or None if there is no file."""
+        if self.path is None or not os.path.exists(self.path):
+            return None
+        model = MeasurementHMM.from_stored(read_stored(self.path))
+        history = read_history(self.path)
+        if history.get("run") != self._run:
+            raise InvalidParameter(
+                f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data, settings "
+                "or random_state. Delete the file to start anew, or name another."
+            )
+        past, likelihood = (
+            [float(value) for value in history[name]] for name in ("objective", "log_likelihood")
+        )
+        return Climb(
+            model, iteration=int(history["iteration"]), history=past, log_likelihood=likelihood
+        )
+
+    def offer(self, climb: Climb) -> None:
+        """Write if it is time to."""
+        if self.path is None or time.monotonic() - self._written < self.every:
+            return
+        note = {"run": self._run, "iteration": climb.iteration, "objective": climb.history}
+        climb.model.save(self.path, history=note | {"log_likelihood": climb.log_likelihood})
+        self._written = time.monotonic()
+
+
+def improve(
+    problem: Problem,
+    start: MeasurementHMM | Climb,
+    *,
+    max_iter: int,
+    tol: float,
+    after: Callable[[Climb], None] | None = None,
+    bar: Stage | None = None,
+) -> Climb:
+    """Take steps of EM until one gains less than ``tol`` a frame.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, family of emissions, rules of the chain.
+    start : MeasurementHMM or Climb
+        Where to start, or to go on.
+    """
+    climb = start if isinstance(start, Climb) else Climb(start)
+
+    def step(model: MeasurementHMM) -> tuple[float, MeasurementHMM]:
+        smoothed = smooth(model, problem.data)
+        climb.log_likelihood.append(problem.log_likelihood(smoothed))
+        value = climb.log_likelihood[-1] + problem.log_prior(model)
+        return value, problem.maximised(model, smoothed)
+
+    ascend(
+        climb,
+        step,
+        max_iter=max_iter,
+        tol=tol * problem.total_weight,
+        after=None if after is None else lambda _: after(climb),
+        bar=bar,
+        unit="log-likelihood",
+    )
+    return climb
