@@ -141,7 +141,8 @@ def test_training_goes_on_from_an_old_checkpoint(name, tmp_path):
 
 
 def test_there_is_an_old_file_of_every_kind():
-    assert {ss.load(DATA / name).kind for name in MODELS} == set(known_kinds())
+    since = {"ContextMixture", "MeasurementHMM"}  # kinds that version 0.1.0 did not have
+    assert {ss.load(DATA / name).kind for name in MODELS} == set(known_kinds()) - since
 
 
 def test_every_old_file_is_asked():

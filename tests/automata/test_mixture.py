@@ -276,7 +276,7 @@ def _stored():
         ("mask", lambda array: -array - 1),
         ("split", lambda array: array + np.int32(1)),
         ("leaf_of", lambda array: array * 0),
-        ("machine_n_states", lambda array: array + 1),
+        ("machine_n_states", lambda array: np.append(array, array.dtype.type(1))),
         ("weight_by_node", lambda array: array[:-1]),
         ("weight_corrections", lambda array: array * np.nan),
     ],

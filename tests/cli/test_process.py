@@ -51,7 +51,7 @@ def test_success_is_0_and_the_version_is_all_there_is():
     ],
 )
 def test_wrong_usage_is_2_before_any_work(arguments, words):
-    done = invoke(*arguments, env={"COLUMNS": "200", "TERM": "dumb"})
+    done = invoke(*arguments, env={"COLUMNS": "300", "TERM": "dumb"})
     assert done.exit_code == 2
     assert done.stdout == ""
     assert words in done.stderr

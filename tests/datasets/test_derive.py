@@ -14,6 +14,10 @@ from sigmastar.datasets.tagged import TREEBANKS, reduced_brown_tag
 def _every_file():
     for suffix in (".train", ".test", "_solution.txt", "_model.txt"):
         yield sources.pautomac(6, suffix)
+    for number in (3, 6, 8, 13):
+        yield sources.spice(number, ".train")
+        for part in ("public", "private"):
+            yield from (sources.spice(number, f".{what}.{part}") for what in ("prefix", "target"))
     for part in ("train", "dev", "test"):
         for size in ("news", "full"):
             yield sources.transliteration(part, size)

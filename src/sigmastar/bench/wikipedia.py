@@ -36,7 +36,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, positions_after
 from sigmastar.ngrams.estimator import KneserNey
-from sigmastar.ngrams.predictor import PredictorEstimator
+from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run", "run_chunks"]
 

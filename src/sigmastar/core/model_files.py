@@ -90,7 +90,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
             f"{name}: format version must be {FORMAT_VERSION}; got {version!r}. "
             "Install the sigmastar release that wrote it, or a newer one."
         )
-    if not isinstance(kind, str) or not isinstance(meta, dict):
+    if not isinstance(kind, str) or not isinstance(meta, dict) or not _is_json(meta):
         raise FileFormatError(f"{name}: the sigmastar record is malformed.")
     if digest != _digest(arrays):
         raise FileFormatError(
@@ -126,7 +126,7 @@ def _read_file(
             "Write it again with model.save()."
         ) from None
     try:
-        record = json.loads(metadata[_RECORD], parse_constant=_no_number)
+        record = json.loads(metadata[_RECORD])
         for key in _REQUIRED:
             record[key]
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -136,8 +136,13 @@ def _read_file(
     return record, arrays
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+def _is_json(meta: dict[str, Any]) -> bool:
+    """Tell whether metadata can be written again: Python reads NaN, which is no JSON."""
+    try:
+        json.dumps(meta, allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:

@@ -12,7 +12,7 @@ from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
-from sigmastar.ngrams.predictor import PredictorEstimator
+from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
 __all__ = ["KneserNey"]
 

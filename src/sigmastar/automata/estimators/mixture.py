@@ -20,7 +20,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Flag, Integer, Rule
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.predictor import PredictorEstimator
+from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
 __all__ = ["ContextMixture"]
 

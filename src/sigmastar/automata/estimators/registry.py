@@ -15,7 +15,7 @@ from sigmastar.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from sigmastar.automata.estimators.base import AutomatonEstimator
-    from sigmastar.ngrams.predictor import PredictorEstimator
+    from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
 __all__ = ["METHODS", "LearningMethod", "find_method"]
 
