@@ -76,7 +76,10 @@ class Real:
         """Tell whether the value keeps the rule."""
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            return False
         if not math.isfinite(number):
             return False
         if self.low is not None and (number < self.low or (self.open_low and number == self.low)):

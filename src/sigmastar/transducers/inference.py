@@ -115,7 +115,9 @@ def _conditional(model: Transducer, state: FloatArray, symbol: int, floor: float
     values[row >= 0] = model.operators[row[row >= 0]] @ model.final @ state
     values = np.maximum(values, 0.0)
     total = values.sum()
-    shares = values / total if total > 0 else np.full(model.n_outputs, 1.0 / model.n_outputs)
+    shares = (
+        values / total if 0 < total < np.inf else np.full(model.n_outputs, 1.0 / model.n_outputs)
+    )
     return (1 - floor) * shares + floor / model.n_outputs
 
 
@@ -153,7 +155,8 @@ def sample_outputs(
             codes[t] = rng.choice(len(shares), p=shares / shares.sum())
             state = state @ model.operator(int(symbol), int(codes[t]))
             size = np.abs(state).max()
-            state = state / size if size > 0 else model.initial
+            # Weights near the largest number overflow: the state starts afresh, as after none.
+            state = state / size if 0 < size < np.inf else model.initial
         drawn.append(codes)
     return drawn
 

@@ -67,13 +67,24 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
         model.save(path)
     elif format == "pautomac":
         text = pautomac_text(as_wfa(model))
-        atomic_write(path, text.encode())
+        _write(path, text)
     elif format == "treba":
-        atomic_write(path, treba_text(model).encode())
+        _write(path, treba_text(model))
     else:
         text, table = att_text(model), symbols_text(model)
-        atomic_write(symbols_path(path), table.encode())
-        atomic_write(path, text.encode())
+        _write(symbols_path(path), table)
+        _write(path, text)
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidParameter(
+            f"symbols must be Unicode text to be written to {os.fspath(path)!r}; one holds "
+            f"{text[error.start : error.end]!r}. Write a .sigma file, or recode the corpus."
+        ) from None
+    atomic_write(path, data)
 
 
 def _by_name(path: str | os.PathLike[str]) -> str | None:

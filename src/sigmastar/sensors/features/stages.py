@@ -21,6 +21,7 @@ import numpy as np
 
 from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.rules import Real
 from sigmastar.core.types import FloatArray
 
 __all__ = [
@@ -138,7 +139,7 @@ class Centroids(ArrayStage):
             raise InvalidModel(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}.")
         if len(self.centroids) == 0:
             raise InvalidModel("centroids must hold at least one row; it is empty.")
-        if not (isinstance(self.tau, (int, float)) and 0.0 <= self.tau < np.inf):
+        if not Real(0).accepts(self.tau):
             raise InvalidModel(f"tau must be a finite number of at least 0; got {self.tau!r}.")
 
     @property

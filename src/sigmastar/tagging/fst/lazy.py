@@ -20,12 +20,12 @@ from sigmastar.tagging.kernels.lazy import (
     COLUMNS,
     COUNTERS,
     STATES,
-    Bounds,
     Memory,
     forget,
     move_tables,
     run_lazy,
 )
+from sigmastar.tagging.kernels.records import Bounds
 from sigmastar.tagging.model import TagModel
 
 __all__ = ["MOST_STATES", "LazyTransducer"]

@@ -16,14 +16,13 @@ import numpy as np
 from sigmastar.core.hashing import EMPTY, find_slot, mixed
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
-from sigmastar.tagging.kernels.records import Classes, Moves
+from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
 __all__ = [
     "ARCS",
     "COLUMNS",
     "COUNTERS",
     "STATES",
-    "Bounds",
     "Memory",
     "forget",
     "move_tables",
@@ -56,13 +55,6 @@ class Memory(NamedTuple):
     path_tags: SymbolArray  # undecided tags of each path
     strings: SymbolArray  # outputs: a length, then so many tags; the first is empty
     used: IndexArray  # (COUNTERS,)
-
-
-class Bounds(NamedTuple):
-    """How many classes may stay undecided, and how many paths a step keeps at most."""
-
-    undecided: int
-    most_paths: int
 
 
 class Paths(NamedTuple):

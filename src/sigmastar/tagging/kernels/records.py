@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["Classes", "Moves"]
+__all__ = ["Bounds", "Classes", "Moves"]
 
 
 class Classes(NamedTuple):
@@ -27,3 +27,10 @@ class Moves(NamedTuple):
 
     bigram: SymbolArray | FloatArray
     trigram: SymbolArray | FloatArray
+
+
+class Bounds(NamedTuple):
+    """Of a machine that grows: classes that may stay undecided, paths that a step keeps."""
+
+    undecided: int
+    most_paths: int

@@ -178,7 +178,9 @@ class FSTTagger(Tagger, StoredModel):
             return plain.with_rules(rules)._marked(marker)
         if rules.tags != self.tags:
             rules = rules.over(self.tags)
-        info = dict(self.info) | {"n_rules": self.info.get("n_rules", 0) + len(rules)}
+        before = self.info.get("n_rules")  # of a file, perhaps, and then of any type
+        info = dict(self.info)
+        info["n_rules"] = (before if isinstance(before, int) else 0) + len(rules)
         note = ""
         if self.rules is not None:
             note = "the rules before them run after the machine, too"

@@ -10,7 +10,7 @@ import numpy as np
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
 from sigmastar.tagging.kernels.words import Spans
-from sigmastar.tagging.lexicon.words import word_spans
+from sigmastar.tagging.lexicon.words import encoded, word_spans
 
 __all__ = ["ConlluBlock", "new_lines"]
 
@@ -73,12 +73,12 @@ def new_lines(
 ) -> bytes:
     """Write tokens and their tags as CoNLL-U."""
     raw = tokens.data.tobytes()
-    encoded = [name.encode() for name in names]
+    spelled = [encoded(name) for name in names]
     spans = list(zip(tokens.begins.tolist(), tokens.ends.tolist(), tags.tolist(), strict=True))
     rows: list[bytes] = []
     for a, b in pairwise(starts.tolist()):
         for number, (begin, end, tag) in enumerate(spans[a:b], 1):
-            name = encoded[tag]
+            name = spelled[tag]
             rows.append(b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name))
         rows.append(b"")
     return b"\n".join(rows) + b"\n" if rows else b""
