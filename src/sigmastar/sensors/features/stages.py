@@ -267,7 +267,7 @@ class Sharpen(ArrayStage):
     name: ClassVar[str] = "sharpen"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.exponent, (int, float)) and 0.0 < self.exponent < np.inf):
+        if not Real(0, open_low=True).accepts(self.exponent):
             raise InvalidModel(f"exponent must be a number above 0; got {self.exponent!r}.")
         if not (type(self.width) is int and self.width > 0):
             raise InvalidModel(f"width must be an integer of at least 1; got {self.width!r}.")

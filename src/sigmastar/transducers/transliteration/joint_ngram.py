@@ -51,7 +51,7 @@ class JointNgram:
     def __post_init__(self) -> None:
         size = len(self.parent)
         fields = (self.unit, self.log_prob, self.back_off, self.suffix, self.landing)
-        if size == 0 or any(len(field) != size for field in fields):
+        if size == 0 or any(field.shape != (size,) for field in (self.parent, *fields)):
             raise InvalidData("the arrays of an n-gram model must be equally long and not empty.")
         most = self.n_units + 2  # the inventory, the beginning and the end
         if not (0 <= int(self.unit[1:].min(initial=0)) <= int(self.unit.max()) < most < 1 << 31):

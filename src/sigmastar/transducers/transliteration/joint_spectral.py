@@ -36,7 +36,8 @@ class JointSpectral:
 
     def __post_init__(self) -> None:
         n = len(self.initial)
-        if self.operators.ndim != 3 or self.operators.shape[1:] != (n, n) or len(self.final) != n:
+        vectors = self.initial.shape == self.final.shape == (n,)
+        if not vectors or self.operators.ndim != 3 or self.operators.shape[1:] != (n, n):
             raise InvalidModel("the arrays of a spectral automaton must fit one number of states.")
 
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
