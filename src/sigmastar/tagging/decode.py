@@ -7,7 +7,7 @@ import numpy as np
 from sigmastar.core.arrays import checked_runs
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.kernels.decode import viterbi_rows
+from sigmastar.tagging.kernels.decode import viterbi_first, viterbi_second
 from sigmastar.tagging.kernels.posterior import tag_posteriors
 from sigmastar.tagging.model import TagModel
 
@@ -18,12 +18,15 @@ def decode_classes(model: TagModel, codes: SymbolArray, starts: IndexArray) -> S
     """Return the Viterbi tags of class sequences."""
     codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
     tags = np.empty(len(codes), np.int32)
-    scores = np.empty(len(starts) - 1, np.int64)
-    classes, moves = model.classes, model.moves
-    over_rows(
-        lambda a, b: viterbi_rows(codes, starts[a : b + 1], classes, moves, tags, scores[a:b]),
-        len(starts) - 1,
-    )
+    classes, bigram, trigram = model.classes, model.bigram, model.trigram
+
+    def decode(a: int, b: int) -> None:
+        if model.order == 2:
+            viterbi_second(codes, starts[a : b + 1], classes, trigram, tags)
+        else:
+            viterbi_first(codes, starts[a : b + 1], classes, bigram, tags)
+
+    over_rows(decode, len(starts) - 1)
     return tags
 
 
