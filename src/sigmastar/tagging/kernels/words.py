@@ -81,33 +81,6 @@ def build_word_table(table: WordSlots) -> None:
 
 
 @kernel
-def same_bytes(one: Bytes, first: Int, two: Bytes, second: Int, length: Int) -> bool:
-    """Tell whether two buffers agree from two places on."""
-    for i in range(length):
-        if one[first + i] != two[second + i]:
-            return False
-    return True
-
-
-@kernel
-def find_word(data: Bytes, begin: Int, end: Int, table: WordSlots) -> Int:
-    """Return the number of a word, or -1."""
-    slots, hashes, (blob, begins, ends) = table
-    mask = len(slots) - 1
-    h = hash_word(data, begin, end)
-    slot = h & mask
-    tail = np.int32(h >> 32)
-    while slots[slot] >= 0:
-        if hashes[slot] == tail:
-            word = slots[slot]
-            length = ends[word] - begins[word]
-            if length == end - begin and same_bytes(data, begin, blob, begins[word], length):
-                return np.int64(word)
-        slot = (slot + 1) & mask
-    return np.int64(-1)
-
-
-@kernel
 def scan_tokens(tokens: Spans, one_token_a_line: bool, starts: IndexArray) -> tuple[int, int]:
     """Cut bytes into tokens and sentences; return how many of each.
 
@@ -159,9 +132,27 @@ def scan_tokens(tokens: Spans, one_token_a_line: bool, starts: IndexArray) -> tu
 @kernel
 def find_words(tokens: Spans, table: WordSlots, words: SymbolArray) -> None:
     """Look up every token; the number of one that is not in the table is -1."""
-    data, begins, ends = tokens
-    for i in range(len(begins)):
-        words[i] = find_word(data, begins[i], ends[i], table)
+    data, token_begins, token_ends = tokens
+    slots, hashes, (blob, begins, ends) = table
+    mask = len(slots) - 1
+    for i in range(len(token_begins)):
+        begin = token_begins[i]
+        length = token_ends[i] - begin
+        h = hash_word(data, begin, begin + length)
+        slot = h & mask
+        tail = np.int32(h >> 32)
+        words[i] = -1
+        while slots[slot] >= 0:
+            word = slots[slot]
+            if hashes[slot] == tail and ends[word] - begins[word] == length:
+                at = begins[word]
+                same = 0
+                while same < length and data[begin + same] == blob[at + same]:
+                    same += 1
+                if same == length:
+                    words[i] = word
+                    break
+            slot = (slot + 1) & mask
 
 
 @kernel
