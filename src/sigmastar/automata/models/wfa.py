@@ -88,7 +88,8 @@ class WFA(StoredModel):
     @cached_property
     def transition_sum(self) -> FloatArray:
         """A = Σ_σ A_σ, the operator of reading one symbol, whichever it is."""
-        total: FloatArray = self.transitions.sum(axis=0)
+        with np.errstate(over="ignore"):  # weights near the largest number: the radius says so
+            total: FloatArray = self.transitions.sum(axis=0)
         total.setflags(write=False)
         return total
 
