@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -27,9 +28,9 @@ class HMMTagging(Tagger):
     decoding: str
 
     @property
+    @abstractmethod
     def trained_model(self) -> HMMTaggerModel:
         """The model, as soon as there is one."""
-        raise NotImplementedError
 
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags_``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, BinaryIO
 
 from sigmastar.core.confusion import accuracy
@@ -39,9 +40,9 @@ class Tagger:
         vocabulary: Vocabulary = self.trained_model.vocabulary
         return vocabulary
 
+    @abstractmethod
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags_``."""
-        raise NotImplementedError
 
     def to_classes(self, X: Sentences) -> tuple[SymbolArray, IndexArray]:
         """Return the class of every word, and where each sentence begins."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ class Asking:
     model_: MeasurementHMM
     random_state: Any
 
+    @abstractmethod
     def _measured(self, X: Any, lengths: ArrayLike | None) -> Measurements:
-        raise NotImplementedError
+        """Take measurements in whatever form they come."""
 
     def _data(self, X: Any, lengths: ArrayLike | None) -> Measurements:
         check_is_fitted(self, "model_")

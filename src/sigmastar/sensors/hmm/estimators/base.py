@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypedDict
@@ -152,9 +153,9 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
     def _get_param_names(cls) -> list[str]:
         return sorted({*super()._get_param_names(), *_DEFAULTS})
 
+    @abstractmethod
     def _family(self, data: Measurements) -> Family[Any]:
         """Return what states emit."""
-        raise NotImplementedError
 
     def _measured(self, X: Any, lengths: ArrayLike | None) -> Measurements:
         return as_measurements(X, lengths)
