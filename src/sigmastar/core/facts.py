@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike
 
 from sigmastar.core.errors import InvalidModel
 
-__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "proved"]
+__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "freeze_proved", "proved"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Size: TypeAlias = str | int
@@ -245,3 +245,12 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
             raise InvalidModel(f"the array {name!r} is missing.")
         found[name] = fact.check(name, arrays[name], known)
     return found
+
+
+def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> None:
+    """Replace the arrays of a frozen record by read-only ones for which the facts are proved."""
+    given = {name: getattr(record, name) for name in facts}
+    for name, array in proved(facts, given, **sizes).items():
+        frozen = array.copy() if array.flags.writeable else array
+        frozen.setflags(write=False)
+        object.__setattr__(record, name, frozen)
