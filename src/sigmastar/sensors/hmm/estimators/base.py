@@ -122,7 +122,8 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
                 f"{cls.__name__} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(cls._get_param_names())}."
             )
-        return super().__new__(cls)
+        made: Self = super().__new__(cls)
+        return made
 
     @abstractmethod
     def _family(self, data: Measurements) -> Family[Any]:
