@@ -28,7 +28,17 @@ from numpy.typing import DTypeLike
 
 from sigmastar.core.errors import InvalidModel
 
-__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "freeze_proved", "proved"]
+__all__ = [
+    "Bytes",
+    "Codes",
+    "Fact",
+    "Flags",
+    "Floats",
+    "Offsets",
+    "freeze_proved",
+    "proved",
+    "sizes_of",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Size: TypeAlias = str | int
@@ -254,3 +264,12 @@ def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> No
         frozen = array.copy() if array.flags.writeable else array
         frozen.setflags(write=False)
         object.__setattr__(record, name, frozen)
+
+
+def sizes_of(record: object, facts: Mapping[str, Fact]) -> dict[str, int]:
+    """Read the sizes that the facts name off the arrays of a record that are proved."""
+    known = _Sizes()
+    for name, fact in facts.items():
+        for size, length in zip(fact.shape, getattr(record, name).shape, strict=True):
+            known.bind(size, length)
+    return known

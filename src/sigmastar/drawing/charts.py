@@ -175,11 +175,7 @@ def stems(values: Sequence[float], *, title: str, x_title: str, y_title: str) ->
 
 
 def strips(
-    rows: Mapping[str, Sequence[int]],
-    names: Sequence[str],
-    *,
-    title: str,
-    width: float = 760.0,
+    rows: Mapping[str, Sequence[int]], names: Sequence[str], *, title: str, width: float = 760.0
 ) -> Markup:
     """Draw aligned sequences of categories as coloured strips, one a row, with a legend."""
     length = max((len(codes) for codes in rows.values()), default=0)

@@ -45,7 +45,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
     _rules: ClassVar[Mapping[str, Rule]] = {
         "features": AnyOf(
             Nothing(), Instance(object, words="a transformer, or a classifier with predict_proba")
-        ),
+        )
     }
     _reading_rules: ClassVar[Mapping[str, Rule]] = {
         "window": Integer(low=1),
@@ -149,12 +149,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         return table if lengths is not None else split_rows(table, features.offsets)
 
     def score(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        lengths: ArrayLike | None = None,
-        decoding: str | None = None,
+        self, X: Any, y: Any, *, lengths: ArrayLike | None = None, decoding: str | None = None
     ) -> float:
         """Return the share of frames labelled right."""
         check_is_fitted(self, "model_")

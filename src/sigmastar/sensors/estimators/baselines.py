@@ -45,10 +45,7 @@ class FramewiseTagger(TaggerEstimator):
     decoding = "marginal"
     n_folds = 1  # nothing is learned from the probabilities of training frames
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "window": Integer(low=1),
-        "ridge": Real(low=0.0),
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"window": Integer(low=1), "ridge": Real(low=0.0)}
 
     _: KW_ONLY
     features: Any = None

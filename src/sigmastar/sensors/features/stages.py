@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Fact, Floats, freeze_proved
+from sigmastar.core.facts import Fact, Floats, freeze_proved, sizes_of
 from sigmastar.core.rules import Real
 from sigmastar.core.types import FloatArray
 
@@ -68,11 +68,8 @@ class FeatureStage(ABC):
         return self._sizes.get("outputs", self.n_inputs)
 
     @cached_property
-    def _sizes(self) -> dict[str | int, int]:
-        sizes: dict[str | int, int] = {"inputs": getattr(self, "width", 0)}
-        for name, fact in self.facts.items():
-            sizes.update(zip(fact.shape, getattr(self, name).shape, strict=True))
-        return sizes
+    def _sizes(self) -> dict[str, int]:
+        return {"inputs": getattr(self, "width", 0)} | sizes_of(self, self.facts)
 
     def arrays(self) -> dict[str, Any]:
         """Give the arrays that define the step."""

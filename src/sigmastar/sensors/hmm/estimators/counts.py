@@ -78,9 +78,7 @@ class CategoricalHMM(MeasurementEstimator):
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "table_prior": Real(low=0.0),
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"table_prior": Real(low=0.0)}
     _names: ClassVar[tuple[str, ...]] = ("tables",)
 
     _: KW_ONLY
