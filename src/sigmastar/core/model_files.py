@@ -23,12 +23,7 @@ from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import FileFormatError
 from sigmastar.core.json_values import thinned
 
-__all__ = [
-    "Stored",
-    "read_history",
-    "read_stored",
-    "write_stored",
-]
+__all__ = ["Stored", "read_history", "read_stored", "write_stored"]
 
 FORMAT_VERSION = 1
 _RECORD = "sigmastar"
@@ -48,6 +43,11 @@ class Stored:
         if name not in self.arrays:
             raise FileFormatError(f"the {self.kind} file lacks the array {name!r}.")
         return self.arrays[name]
+
+    def within(self, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the arrays of one part, whose names begin with the prefix, without it."""
+        found = (name for name in self.arrays if name.startswith(prefix))
+        return {name.removeprefix(prefix): self.arrays[name] for name in found}
 
 
 def write_stored(
