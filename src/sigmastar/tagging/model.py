@@ -11,8 +11,10 @@ of addition, so a transducer that adds them in another way agrees with Viterbi i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,15 @@ from sigmastar.core.facts import Codes, Fact, Offsets, proved
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = ["ARRAYS", "NO_TRIGRAM", "SCORE_UNIT", "TagModel", "fixed_point", "model_fields"]
+__all__ = [
+    "ARRAYS",
+    "NO_TRIGRAM",
+    "SCORE_UNIT",
+    "TagModel",
+    "class_names",
+    "fixed_point",
+    "model_fields",
+]
 
 SCORE_UNIT = 1 << 20
 ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use
@@ -147,3 +157,15 @@ def model_fields(tags: Any, array: Callable[[str], np.ndarray[Any, Any]]) -> dic
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise InvalidData("the tags of the model file are malformed.")
     return {"tags": tuple(tags)} | {name: array(name) for name in ARRAYS}
+
+
+def class_names(model: TagModel) -> list[str]:
+    """Name each class: ``[NN,VB]``, and ``[NN,VB]#2`` for the second class of the same tags."""
+    names: list[str] = []
+    seen: Counter[str] = Counter()
+    candidates = model.candidates.tolist()
+    for first, last in pairwise(model.offsets.tolist()):
+        name = f"[{','.join(model.tags[tag] for tag in candidates[first:last])}]"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return names

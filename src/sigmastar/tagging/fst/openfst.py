@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.extras import require
-from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.sequential import Growing, SequentialTransducer
 
 __all__ = ["NotSequential", "from_openfst", "load_pynini", "to_openfst"]
 
@@ -88,17 +86,11 @@ def from_openfst(
 ) -> SequentialTransducer:
     """Turn a pynini.Fst (labels are codes plus one) into a sequential transducer."""
     arcs, finals = _arcs(fst)
-    strings = Strings(len(outputs))
     start, early = _settled(_closure({(int(fst.start()), ())}, arcs, finals, max_delay))
     if early:
         raise NotSequential("the transducer writes before it reads; give it an input to do so.")
-    numbers = {start: 0}
-    queue = [start]
-    targets: list[list[int]] = []
-    written: list[list[int]] = []
-    final: list[int] = []
-    while len(targets) < len(queue):
-        members = queue[len(targets)]
+    grown = Growing(start, outputs)
+    for members in grown.states:
         row, out = [-1] * len(inputs), [0] * len(inputs)
         moves: dict[int, set[Delayed]] = {}
         for state, delayed in members:
@@ -108,26 +100,14 @@ def from_openfst(
                     moves.setdefault(label, set()).add((target, tail))
         for label, reached in moves.items():
             onward, prefix = _settled(_closure(reached, arcs, finals, max_delay))
-            if onward not in numbers:
-                numbers[onward] = len(queue)
-                queue.append(onward)
-                if len(queue) > max_states:
-                    raise NotSequential(f"the transducer needs more than {max_states:,} states.")
-            row[label - 1], out[label - 1] = numbers[onward], strings.number(prefix)
-        targets.append(row)
-        written.append(out)
+            row[label - 1], out[label - 1] = grown.state(onward), grown.string(prefix)
+            if len(grown.states) > max_states:
+                raise NotSequential(f"the transducer needs more than {max_states:,} states.")
         ends = {tail for state, tail in members if state in finals}
         if len(ends) > 1:
             raise NotSequential("the transducer gives one input several outputs.")
-        final.append(strings.number(ends.pop()) if ends else -1)
-    return SequentialTransducer(
-        next_states=np.array(targets, np.int32),
-        outputs=np.array(written, np.int32),
-        final=np.array(final, np.int32),
-        pool=strings.pool(),
-        inputs=inputs,
-        output_symbols=outputs,
-    ).minimized()
+        grown.add(row, out, grown.string(ends.pop()) if ends else -1)
+    return grown.machine(inputs)
 
 
 def _arcs(fst: Any) -> tuple[list[list[tuple[int, int, int]]], set[int]]:
@@ -147,10 +127,7 @@ def _arcs(fst: Any) -> tuple[list[list[tuple[int, int, int]]], set[int]]:
 
 
 def _closure(
-    members: set[Delayed],
-    arcs: list[list[tuple[int, int, int]]],
-    finals: set[int],
-    max_delay: int,
+    members: set[Delayed], arcs: list[list[tuple[int, int, int]]], finals: set[int], max_delay: int
 ) -> set[Delayed]:
     """Add what is reached without reading; keep what can read or end."""
     found = set(members)

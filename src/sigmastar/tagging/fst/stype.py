@@ -17,8 +17,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.fst.names import class_names
-from sigmastar.tagging.fst.ntype import n1_choices, reachable
+from sigmastar.tagging.fst.ntype import n1_choices
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.kernels.sequential import Pool
 from sigmastar.tagging.kernels.stype import (
@@ -31,7 +30,7 @@ from sigmastar.tagging.kernels.stype import (
     sign_nodes,
 )
 from sigmastar.tagging.kernels.stype_rows import Rows, StringSlots, fill_rows
-from sigmastar.tagging.model import TagModel
+from sigmastar.tagging.model import TagModel, class_names
 
 __all__ = ["Subsequences", "all_subsequences", "s_type", "subsequences_of"]
 
@@ -170,8 +169,8 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         size *= 4
     offsets = strings.offsets[: int(strings.used[0]) + 1].copy()
     pool = Pool(np.append(strings.symbols[: offsets[-1]], 0).astype(np.int32), offsets)
-    machine = SequentialTransducer.from_table(table, final, pool, class_names(model), model.tags)
-    return reachable(machine)
+    names = class_names(model)
+    return SequentialTransducer.from_table(table, final, pool, names, model.tags).reachable()
 
 
 def _trie(model: TagModel, subsequences: Subsequences) -> Trie:

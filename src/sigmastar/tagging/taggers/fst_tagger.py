@@ -285,13 +285,13 @@ class FSTTagger(Tagger, StoredModel):
         if self.phrases is not None:
             meta["phrases"] = list(self.phrases.output_symbols)
             meta["tags"] = list(self.phrases.inputs)
-            arrays |= _table_arrays(self.phrases, "phrase_")
+            arrays |= self.phrases.to_arrays("phrase_")
         if isinstance(self.machine, LazyTransducer):
             arrays |= self.machine.model.to_arrays()
             meta["look_ahead"] = self.machine.look_ahead
             meta["max_states"] = self.machine.max_states
         else:
-            arrays |= _table_arrays(self.machine, "")
+            arrays |= self.machine.to_arrays()
             meta["classes"] = list(self.machine.inputs)
         return Stored(self.kind, arrays, meta)
 
@@ -315,7 +315,7 @@ class FSTTagger(Tagger, StoredModel):
             names = stored.meta.get("classes")
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise InvalidData("the classes of the model file are malformed.")
-            machine = _table_machine(stored, "", names, tags)
+            machine = SequentialTransducer.from_arrays(stored.array, names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
         rules = RuleSet.from_text(str(text), tags) if text else None
@@ -324,31 +324,8 @@ class FSTTagger(Tagger, StoredModel):
         phrases = None
         marks = stored.meta.get("phrases")
         if isinstance(marks, list) and all(isinstance(mark, str) for mark in marks):
-            phrases = _table_machine(stored, "phrase_", tags, marks)
+            phrases = SequentialTransducer.from_arrays(
+                lambda name: stored.array(f"phrase_{name}"), tags, marks
+            )
             tags = marks
         return cls(machine, vocabulary, tuple(tags), info, rules, phrases)
-
-
-def _table_arrays(machine: SequentialTransducer, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
-    names = ("table", "final", "string_symbols", "string_offsets")
-    return dict(
-        zip(
-            (prefix + name for name in names),
-            (machine.table, machine.final, *machine.pool),
-            strict=True,
-        )
-    )
-
-
-def _table_machine(
-    stored: Stored, prefix: str, inputs: list[str], outputs: list[str]
-) -> SequentialTransducer:
-    table = np.asarray(stored.array(f"{prefix}table"), np.int64)
-    return SequentialTransducer(
-        next_states=np.where(table >= 0, table >> 32, -1),
-        outputs=np.where(table >= 0, table & 0xFFFFFFFF, 0),
-        final=stored.array(f"{prefix}final"),
-        pool=(stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
-        inputs=inputs,
-        output_symbols=outputs,
-    )
