@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -62,7 +61,6 @@ def _parts(size: str) -> tuple[str, int]:
     return match[1], int(match[2] or 0)
 
 
-@dataclass(frozen=True, init=False)
 class Fact(ABC):
     """What is true of one array.
 
@@ -74,12 +72,9 @@ class Fact(ABC):
         Whether the array may be left out: empty in every dimension.
     """
 
-    shape: tuple[Size, ...]
-    optional: bool
-
     def __init__(self, *shape: Size, optional: bool = False) -> None:
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "optional", optional)
+        self.shape = shape
+        self.optional = optional
 
     @abstractmethod
     def _typed(self, name: str, array: Array) -> Array:
@@ -113,11 +108,8 @@ class Floats(Fact):
         self, *shape: Size, low: float = -np.inf, finite: bool = True, optional: bool = False
     ) -> None:
         super().__init__(*shape, optional=optional)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "finite", finite)
-
-    low: float
-    finite: bool
+        self.low = low
+        self.finite = finite
 
     def _typed(self, name: str, array: Array) -> Array:
         if array.dtype.kind not in "fiu":
@@ -145,13 +137,9 @@ class Codes(Fact):
         optional: bool = False,
     ) -> None:
         super().__init__(*shape, optional=optional)
-        object.__setattr__(self, "below", below)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "dtype", np.dtype(dtype))
-
-    below: Size
-    low: int
-    dtype: np.dtype[Any]
+        self.below = below
+        self.low = low
+        self.dtype = np.dtype(dtype)
 
     def _typed(self, name: str, array: Array) -> Array:
         if array.size and array.dtype.kind not in "iu":
@@ -191,11 +179,8 @@ class Offsets(Codes):
     ) -> None:
         one_more = parts + 1 if isinstance(parts, int) else f"{parts}+1"
         super().__init__(one_more, below=0, dtype=dtype)
-        object.__setattr__(self, "into", into)
-        object.__setattr__(self, "least", least)
-
-    into: Size
-    least: int
+        self.into = into
+        self.least = least
 
     def _check_values(self, name: str, array: Array, sizes: _Sizes) -> None:
         end = sizes.bind(self.into, int(array[-1]) if len(array) else 0)
