@@ -25,15 +25,7 @@ from sigmastar.core.facts import Codes, Fact, Offsets, proved
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = [
-    "ARRAYS",
-    "NO_TRIGRAM",
-    "SCORE_UNIT",
-    "TagModel",
-    "class_names",
-    "fixed_point",
-    "model_fields",
-]
+__all__ = ["NO_TRIGRAM", "SCORE_UNIT", "TagModel", "class_names", "fixed_point", "model_fields"]
 
 SCORE_UNIT = 1 << 20
 ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use

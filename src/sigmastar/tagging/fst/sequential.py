@@ -264,7 +264,7 @@ class SequentialTransducer:
 
     def to_arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the machine."""
-        arrays = (self.table, self.final, *self.pool)
+        arrays: tuple[np.ndarray[Any, Any], ...] = (self.table, self.final, *self.pool)
         return {prefix + name: array for name, array in zip(_ARRAYS, arrays, strict=True)}
 
     @classmethod

@@ -87,8 +87,7 @@ def _corpus_guesser(
     first = np.zeros(len(words), bool)
     first[corpus.source.offsets[:-1][corpus.source.lengths > 0]] = True
     common = own.word_counts
-    limit = settings.rare_count
-    rare = np.flatnonzero(common[words] <= limit)
+    rare = np.flatnonzero(common[words] <= settings.rare_count)
     if len(rare) == 0:
         rare = np.arange(len(words))
     codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]

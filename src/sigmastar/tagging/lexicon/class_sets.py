@@ -8,10 +8,13 @@ for the class that the guesser would give them as well.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.kernels.records import Classes
@@ -62,17 +65,10 @@ def build_class_sets(
 ) -> ClassSets:
     """Map words and endings to classes.
 
-    Parameters
-    ----------
-    lexicon, guesser
-        Where tags come from.
-    n_lexical : int
-        How many of the most frequent ambiguous words become classes of their own.
-    threshold, guess_threshold : float
-        A tag belongs to a word's (an ending's) class if it has this share of the best tag's.
-    max_classes : int, optional
-        How many ambiguous sets of tags to keep, the most frequent ones; words of another set lose
-        their least likely tags until it is one of these, or a single tag.
+    The ``n_lexical`` most frequent ambiguous words become classes of their own. A tag belongs to a
+    word's (an ending's) class if it has a share of the best tag's weight, the threshold. Of the
+    ambiguous sets ``max_classes`` are kept, the most frequent ones; words of another set lose their
+    least likely tags until it is one of these, or a single tag.
     """
     n_tags = len(lexicon.tags)
     rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
@@ -83,10 +79,10 @@ def build_class_sets(
     own = set(frequent[ambiguous[frequent]].tolist())
     word_parts = [
         (lexicon.word_tags[a:b][kept[a:b]], lexicon.counts[a:b][kept[a:b]].astype(float))
-        for a, b in zip(lexicon.offsets[:-1], lexicon.offsets[1:], strict=True)
+        for a, b in pairwise(lexicon.offsets)
     ]
     node_parts = []
-    for a, b in zip(guesser.offsets[:-1], guesser.offsets[1:], strict=True):
+    for a, b in pairwise(guesser.offsets):
         chances = guesser.probabilities[a:b]
         likely = chances >= guess_threshold * chances.max()
         node_parts.append((guesser.tags[a:b][likely], chances[likely]))
@@ -111,25 +107,13 @@ def build_class_sets(
     borrowed = np.array([of_word[word] for _, word, _ in kin], np.int32)
     guessed = nodes[guesser.trie.nodes_of([x[0] for x in kin], np.zeros(len(kin), bool))]
     inside = np.where([anywhere for _, _, anywhere in kin], borrowed, guessed).astype(np.int32)
-    vocabulary = Vocabulary(
-        forms=forms,
-        inside=np.concatenate((of_word, inside)),
-        initial=np.concatenate((of_word, borrowed)),
-        trie=guesser.trie,
-        node_classes=nodes,
-    )
+    initial = np.concatenate((of_word, borrowed))
+    inside = np.concatenate((of_word, inside))
+    vocabulary = Vocabulary(forms, inside, initial, guesser.trie, nodes)
     sets = [np.array(tags, np.int32) for tags, _ in numbers]
-    offsets = np.concatenate(([0], np.cumsum([len(tags) for tags in sets])))
-    candidates = np.concatenate(sets)
-    owner = np.repeat(np.arange(len(sets)), np.diff(offsets))
-    shares = np.stack(mass)[owner, candidates]
-    shares /= np.add.reduceat(shares, offsets[:-1])[owner]
-    return ClassSets(
-        offsets=offsets.astype(np.int64),
-        candidates=candidates,
-        shares=shares,
-        vocabulary=vocabulary,
-    )
+    offsets = offsets_of([len(tags) for tags in sets])
+    shares = np.concatenate([row[tags] / row.sum() for row, tags in zip(mass, sets, strict=True)])
+    return ClassSets(offsets, np.concatenate(sets), shares, vocabulary)
 
 
 Part = tuple[SymbolArray, FloatArray]
@@ -137,11 +121,10 @@ Part = tuple[SymbolArray, FloatArray]
 
 def _most_frequent(parts: list[Part], count: int) -> set[tuple[int, ...]]:
     """Return the ambiguous sets of tags that most words (tokens) have."""
-    mass: dict[tuple[int, ...], float] = {}
+    mass: Counter[tuple[int, ...]] = Counter()
     for tags, weights in parts:
         if len(tags) > 1:
-            key = tuple(tags.tolist())
-            mass[key] = mass.get(key, 0.0) + float(weights.sum())
+            mass[tuple(tags.tolist())] += int(weights.sum())
     return set(sorted(mass, key=lambda key: (-mass[key], key))[:count])
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of, offsets_of
 from sigmastar.core.hashing import table_size
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.suffixes import (
@@ -70,9 +71,7 @@ class Guesser:
         """Return the distribution of each given node as a row."""
         rows = np.zeros((len(nodes), n_tags))
         lengths = self.offsets[nodes + 1] - self.offsets[nodes]
-        where = np.repeat(np.arange(len(nodes)), lengths)
-        begin = np.repeat(self.offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
-        entries = begin + np.arange(len(where))
+        where, entries = items_of(self.offsets[nodes], lengths)
         rows[where, self.tags[entries]] = self.probabilities[entries]
         return rows
 
@@ -141,12 +140,11 @@ def learn_guesser(
         above, above_place = rows, place
     owner = np.concatenate([piece[0] for piece in pieces])
     order = np.argsort(owner, kind="stable")
-    node_offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_nodes))))
     endings = _no_endings(n_nodes)
     move_endings(pruned, endings)
     return Guesser(
         trie=SuffixTrie(endings, max_suffix),
-        offsets=node_offsets.astype(np.int64),
+        offsets=offsets_of(np.bincount(owner, minlength=n_nodes)),
         tags=np.concatenate([piece[1] for piece in pieces])[order].astype(np.int32),
         probabilities=np.concatenate([piece[2] for piece in pieces])[order],
     )

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of, offsets_of
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
@@ -94,12 +95,10 @@ def build_word_classes(
     lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
 ) -> tuple[Classes, Vocabulary]:
     """Build the classes of all forms and of all nodes of the guesser."""
-    kin = kindred_forms(lexicon.words)
-    forms = [*lexicon.words, *(form for form, _, _ in kin)]
-    n_words = len(lexicon.words)
-    source = np.concatenate((np.arange(n_words), np.array([x[1] for x in kin], np.int64)))
-    borrowed = np.arange(len(forms)) >= n_words
-    anywhere = np.concatenate((np.ones(n_words, bool), np.array([x[2] for x in kin], bool)))
+    known = [(word, number, True) for number, word in enumerate(lexicon.words)]
+    forms, sources, places = zip(*known, *kindred_forms(lexicon.words), strict=True)
+    source, anywhere = np.array(sources, np.int64), np.array(places, bool)
+    borrowed = np.arange(len(forms)) >= len(lexicon.words)
     inside_node = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
     initial_node = guesser.trie.nodes_of(forms, np.ones(len(forms), bool))
     # One entry for each node of the guesser, for each form inside a sentence, and for each form
@@ -119,27 +118,16 @@ def build_word_classes(
     inside = members[n_nodes : n_nodes + len(forms)]
     initial = inside.copy()
     initial[apart] = members[n_nodes + len(forms) :]
-    vocabulary = Vocabulary(
-        forms=forms,
-        inside=inside,
-        initial=initial,
-        trie=guesser.trie,
-        node_classes=members[:n_nodes],
-    )
-    return classes, vocabulary
+    return classes, Vocabulary(forms, inside, initial, guesser.trie, members[:n_nodes])
 
 
 def _candidates(
-    entries: Entries,
-    lexicon: Lexicon,
-    counts: TagCounts,
-    guesser: Guesser,
-    options: LexicalOptions,
+    entries: Entries, lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
 ) -> Candidates:
     """Score the likely tags of all entries."""
     n_tags = len(lexicon.tags)
     log_tag = np.log(np.maximum(counts.unigrams[:n_tags], 0.5))
-    owners, tags, scores = [], [], []
+    parts = []
     source = entries.word
     prior = np.where(entries.borrowed, options.borrowed_prior, options.prior)
     for begin in range(0, len(source), _BATCH):
@@ -150,17 +138,13 @@ def _candidates(
         rows[seen] *= prior[part][seen, None]
         words = source[part][seen]
         lengths = lexicon.offsets[words + 1] - lexicon.offsets[words]
-        where = np.repeat(seen, lengths)
-        first = np.repeat(lexicon.offsets[words] - np.cumsum(lengths) + lengths, lengths)
-        item = first + np.arange(len(where))
-        rows[where, lexicon.word_tags[item]] += lexicon.counts[item]
+        where, item = items_of(lexicon.offsets[words], lengths)
+        rows[seen[where], lexicon.word_tags[item]] += lexicon.counts[item]
         rows /= rows.sum(axis=1, keepdims=True)
         kept = rows >= options.threshold * rows.max(axis=1, keepdims=True)
         owner, tag = np.nonzero(kept)
-        owners.append(owner + begin)
-        tags.append(tag)
-        scores.append(np.log(rows[owner, tag]) - log_tag[tag])
-    return Candidates(np.concatenate(owners), np.concatenate(tags), np.concatenate(scores))
+        parts.append((owner + begin, tag, np.log(rows[owner, tag]) - log_tag[tag]))
+    return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _context_gains(
@@ -181,9 +165,8 @@ def _context_gains(
     begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
     able = np.flatnonzero((source >= 0) & (word_counts[source] >= options.context_count))
     lengths = begins[source[able] + 1] - begins[source[able]]
-    entry = np.repeat(able, lengths)
-    item = np.repeat(begins[source[able]] - np.cumsum(lengths) + lengths, lengths)
-    item = item + np.arange(len(entry))
+    which, item = items_of(begins[source[able]], lengths)
+    entry = able[which]
     # Where among the entry's candidates the tag stands, if it was kept.
     codes = owner * n_tags + tag
     wanted = entry * n_tags + tag_seen[item]
@@ -224,8 +207,7 @@ def _merged(
         members[number] = known
     lead = np.array(leaders)
     lengths = offsets[lead + 1] - offsets[lead]
-    class_offsets = np.concatenate(([0], np.cumsum(lengths)))
-    item = np.repeat(offsets[lead] - class_offsets[:-1], lengths) + np.arange(class_offsets[-1])
+    _, item = items_of(offsets[lead], lengths)
     with_context = np.flatnonzero(context_offsets[lead + 1] > context_offsets[lead])
     rows = np.full(len(lead), -1, np.int32)
     rows[with_context] = np.cumsum(lengths[with_context]) - lengths[with_context]
@@ -236,11 +218,10 @@ def _merged(
     table_row = leader_row[entry[mine]] + which[mine]
     unit = SCORE_UNIT // _ROUND_CONTEXT
     context_table[table_row, before[mine]] = np.minimum(gain[mine], 4095) * unit
-    scores = (score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32)
     classes = Classes(
-        offsets=class_offsets,
+        offsets=offsets_of(lengths),
         candidates=tag[item].astype(np.int32),
-        scores=scores,
+        scores=(score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32),
         context_rows=rows,
         context=context_table,
     )
