@@ -15,9 +15,9 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.baum_welch import learn_untagged
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.settings import RULES, TaggerParameters, TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel, HMMTagging
 from sigmastar.tagging.taggers.sentences import as_sentences, as_tagged
-from sigmastar.tagging.taggers.settings import RULES, TaggerParameters, TaggerSettings
 
 __all__ = ["HMMTagger"]
 

@@ -12,8 +12,11 @@ futures merged, so that the result is deterministic and minimal in its acyclic p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -38,6 +41,7 @@ _MOST_NODES = 30_000_000
 _MOST_ENTRIES = 1 << 28
 
 
+@dataclass(frozen=True, eq=False)
 class Subsequences:
     """A set of subsequences between barriers, as a trie below one root for each barrier's tag.
 
@@ -45,10 +49,9 @@ class Subsequences:
     of the sentence; None: every node may end everywhere.
     """
 
-    def __init__(self, parent: SymbolArray, code: SymbolArray, covered: IndexArray | None) -> None:
-        self.parent = parent
-        self.code = code
-        self.covered = covered
+    parent: SymbolArray
+    code: SymbolArray
+    covered: IndexArray | None
 
     @property
     def n_nodes(self) -> int:
@@ -130,7 +133,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         greedy=np.empty(n_nodes, np.int32),
     )
     score_nodes(classes, model.bigram, choices, trie, paths)
-    settled_at = np.concatenate(([0], np.cumsum(_depths(trie))))
+    settled_at = offsets_of(_depths(trie))
     keys = empty_keys(n_nodes)
     states = States(
         settled=np.empty(settled_at[-1] + 1, np.int32),
@@ -183,8 +186,8 @@ def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
     return Trie(
         parent=parent,
         code=code,
-        places=np.concatenate(([0], np.cumsum(counts))),
-        child_starts=np.concatenate(([0], np.cumsum(n_children))),
+        places=offsets_of(counts),
+        child_starts=offsets_of(n_children),
         children=born[np.argsort(parent[born], kind="stable")],
         n_roots=n_roots,
     )
@@ -213,5 +216,5 @@ def _coverage(model: TagModel, subsequences: Subsequences, complete: bool) -> Co
     node, end = subsequences.covered.T
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=subsequences.n_nodes)
-    starts = np.concatenate(([0], np.cumsum(counts)))
+    starts = offsets_of(counts)
     return Coverage(ends, complete, False, starts, place[end[order]])

@@ -151,6 +151,15 @@ def move_endings(old: Endings, new: Endings) -> None:
 
 
 @kernel
+def room_for_points(words: Spans) -> IndexArray:
+    """Return room for the code points of the longest word, and one more."""
+    longest = 0
+    for w in range(len(words.begins)):
+        longest = max(longest, words.ends[w] - words.begins[w])
+    return np.empty(longest + 1, np.int64)
+
+
+@kernel
 def grow_suffixes(
     words: Spans, first: BoolArray, properties: SymbolArray, endings: Endings, paths: SymbolArray
 ) -> Int:
@@ -162,10 +171,7 @@ def grow_suffixes(
     depth = paths.shape[1] - 1
     n_nodes = N_SHAPES
     data, begins, ends = words
-    longest = 0
-    for w in range(len(begins)):
-        longest = max(longest, ends[w] - begins[w])
-    points = np.empty(longest + 1, np.int64)
+    points = room_for_points(words)
     for w in range(len(begins)):
         n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)
@@ -196,10 +202,7 @@ def find_endings(
 ) -> None:
     """Give the deepest node of the trie, at most ``depth`` letters down, for each word."""
     data, begins, ends = words
-    longest = 0
-    for w in range(len(begins)):
-        longest = max(longest, ends[w] - begins[w])
-    points = np.empty(longest + 1, np.int64)
+    points = room_for_points(words)
     for w in range(len(begins)):
         n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)

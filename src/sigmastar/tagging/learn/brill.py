@@ -21,8 +21,8 @@ from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.fst.rules import RuleSet, TagRule
 from sigmastar.tagging.learn.supervised import learn_tagger
+from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.sentences import words_of
-from sigmastar.tagging.taggers.settings import TaggerSettings
 
 __all__ = ["held_out_tags", "learn_rules"]
 

@@ -23,6 +23,7 @@ from sigmastar.tagging.lexicon.guesser import Guesser
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.word_classes import kindred_forms
 from sigmastar.tagging.model import fixed_point
+from sigmastar.tagging.settings import TaggerSettings
 
 __all__ = ["ClassSets", "build_class_sets", "score_class_sets"]
 
@@ -54,28 +55,18 @@ class ClassSets:
         )
 
 
-def build_class_sets(
-    lexicon: Lexicon,
-    guesser: Guesser,
-    *,
-    n_lexical: int,
-    threshold: float,
-    guess_threshold: float,
-    max_classes: int | None = None,
-) -> ClassSets:
+def build_class_sets(lexicon: Lexicon, guesser: Guesser, settings: TaggerSettings) -> ClassSets:
     """Map words and endings to classes.
 
-    The ``n_lexical`` most frequent ambiguous words become classes of their own. A tag belongs to a
-    word's (an ending's) class if it has a share of the best tag's weight, the threshold. Of the
-    ambiguous sets ``max_classes`` are kept, the most frequent ones; words of another set lose their
+    If only so many ambiguous sets are to be kept (``max_classes``), words of another set lose their
     least likely tags until it is one of these, or a single tag.
     """
     n_tags = len(lexicon.tags)
     rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
     best = np.maximum.reduceat(lexicon.counts, lexicon.offsets[:-1])
-    kept = lexicon.counts >= threshold * best[rows]
+    kept = lexicon.counts >= settings.threshold * best[rows]
     ambiguous = np.bincount(rows[kept], minlength=len(lexicon.words)) > 1
-    frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[:n_lexical]
+    frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[: settings.n_lexical]
     own = set(frequent[ambiguous[frequent]].tolist())
     word_parts = [
         (lexicon.word_tags[a:b][kept[a:b]], lexicon.counts[a:b][kept[a:b]].astype(float))
@@ -84,9 +75,10 @@ def build_class_sets(
     node_parts = []
     for a, b in pairwise(guesser.offsets):
         chances = guesser.probabilities[a:b]
-        likely = chances >= guess_threshold * chances.max()
+        likely = chances >= settings.guess_threshold * chances.max()
         node_parts.append((guesser.tags[a:b][likely], chances[likely]))
-    allowed = None if max_classes is None else _most_frequent(word_parts, max_classes)
+    most = settings.max_classes
+    allowed = None if most is None else _most_frequent(word_parts, most)
     numbers: dict[tuple[tuple[int, ...], int], int] = {}
     mass: list[FloatArray] = []
 

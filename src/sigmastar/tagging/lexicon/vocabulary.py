@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
 from sigmastar.core.threads import ForkLock
@@ -89,8 +90,7 @@ class Vocabulary:
     def classes(self, sentences: Sequence[Sequence[str]]) -> tuple[SymbolArray, IndexArray]:
         """Return the class of every word of many sentences, and where each sentence begins."""
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         numbers, guessed = self._numbers(sentences, int(offsets[-1]))
         begins = offsets[:-1][lengths > 0]
         unknown = numbers >= len(self.forms)
@@ -172,23 +172,12 @@ class Vocabulary:
         for number, word in enumerate(words, 1):
             inside[place[word]] += number * n_classes
             initial[place[word]] += number * n_classes
-        return Vocabulary(
-            forms=forms,
-            inside=inside,
-            initial=initial,
-            trie=self.trie,
-            node_classes=self.node_classes,
-        )
+        return Vocabulary(forms, inside, initial, self.trie, self.node_classes)
 
     def unmarked(self, n_classes: int) -> Vocabulary:
         """Return the vocabulary that tells no words apart; see :meth:`marked`."""
-        return Vocabulary(
-            forms=self.forms,
-            inside=self.inside % n_classes,
-            initial=self.initial % n_classes,
-            trie=self.trie,
-            node_classes=self.node_classes,
-        )
+        inside, initial = self.inside % n_classes, self.initial % n_classes
+        return Vocabulary(self.forms, inside, initial, self.trie, self.node_classes)
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the vocabulary."""

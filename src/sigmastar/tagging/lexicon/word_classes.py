@@ -12,7 +12,6 @@ borrow its frequencies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,23 +23,15 @@ from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
 from sigmastar.tagging.lexicon.guesser import Guesser
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
+from sigmastar.tagging.settings import TaggerSettings
 
-__all__ = ["LexicalOptions", "build_word_classes", "kindred_forms"]
+__all__ = ["build_word_classes", "kindred_forms"]
 
 _ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
 _ROUND_CONTEXT = 4
 _BATCH = 4096
-
-
-@dataclass(frozen=True)
-class LexicalOptions:
-    """How words' frequencies become scores."""
-
-    prior: float = 0.5
-    borrowed_prior: float = 2.0
-    threshold: float = 0.01
-    context_weight: float = 0.4
-    context_count: int = 2
+_BORROWED_PRIOR = 2.0  # as settings.prior, for a form that borrows its frequencies
+_CONTEXT_COUNT = 2  # how often a word must be seen to know how it follows tags
 
 
 class Entries(NamedTuple):
@@ -92,7 +83,7 @@ def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
 
 
 def build_word_classes(
-    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
+    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
 ) -> tuple[Classes, Vocabulary]:
     """Build the classes of all forms and of all nodes of the guesser."""
     known = [(word, number, True) for number, word in enumerate(lexicon.words)]
@@ -112,8 +103,8 @@ def build_word_classes(
         ),
         borrowed=np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart])),
     )
-    found = _candidates(entries, lexicon, counts, guesser, options)
-    gains = _context_gains(entries, found, lexicon, counts, options)
+    found = _candidates(entries, lexicon, counts, guesser, settings)
+    gains = _context_gains(entries, found, lexicon, counts, settings)
     classes, members = _merged(found, gains, len(entries.word), len(lexicon.tags))
     inside = members[n_nodes : n_nodes + len(forms)]
     initial = inside.copy()
@@ -122,14 +113,18 @@ def build_word_classes(
 
 
 def _candidates(
-    entries: Entries, lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
+    entries: Entries,
+    lexicon: Lexicon,
+    counts: TagCounts,
+    guesser: Guesser,
+    settings: TaggerSettings,
 ) -> Candidates:
     """Score the likely tags of all entries."""
     n_tags = len(lexicon.tags)
     log_tag = np.log(np.maximum(counts.unigrams[:n_tags], 0.5))
     parts = []
     source = entries.word
-    prior = np.where(entries.borrowed, options.borrowed_prior, options.prior)
+    prior = np.where(entries.borrowed, _BORROWED_PRIOR, settings.prior)
     for begin in range(0, len(source), _BATCH):
         part = slice(begin, begin + _BATCH)
         rows = guesser.dense(entries.node[part].astype(np.int32), n_tags)
@@ -141,7 +136,7 @@ def _candidates(
         where, item = items_of(lexicon.offsets[words], lengths)
         rows[seen[where], lexicon.word_tags[item]] += lexicon.counts[item]
         rows /= rows.sum(axis=1, keepdims=True)
-        kept = rows >= options.threshold * rows.max(axis=1, keepdims=True)
+        kept = rows >= settings.threshold * rows.max(axis=1, keepdims=True)
         owner, tag = np.nonzero(kept)
         parts.append((owner + begin, tag, np.log(rows[owner, tag]) - log_tag[tag]))
     return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -152,18 +147,18 @@ def _context_gains(
     found: Candidates,
     lexicon: Lexicon,
     counts: TagCounts,
-    options: LexicalOptions,
+    settings: TaggerSettings,
 ) -> Gains:
     """Find what the contexts that were seen with the entries' words are worth."""
     source, (owner, tag, score) = entries.word, found
     n_tags = len(lexicon.tags)
     nothing = np.zeros(0, np.int64)
-    if options.context_weight <= 0:
+    if settings.context_weight <= 0:
         return Gains(nothing, nothing, nothing, nothing)
     word_counts = lexicon.word_counts
     word, before, tag_seen, count = counts.context.T
     begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
-    able = np.flatnonzero((source >= 0) & (word_counts[source] >= options.context_count))
+    able = np.flatnonzero((source >= 0) & (word_counts[source] >= _CONTEXT_COUNT))
     lengths = begins[source[able] + 1] - begins[source[able]]
     which, item = items_of(begins[source[able]], lengths)
     entry = able[which]
@@ -175,7 +170,7 @@ def _context_gains(
     entry, item, place = entry[kept], item[kept], place[kept]
     share = count[item] / word_counts[source[entry]]
     usual = np.exp(score[place]) * counts.bigrams[before[item], tag_seen[item]]
-    odds = options.context_weight / (1 - options.context_weight)
+    odds = settings.context_weight / (1 - settings.context_weight)
     gain = np.rint(np.log1p(odds * share / usual) * _ROUND_CONTEXT).astype(np.int64)
     first = np.searchsorted(owner, entry)
     return Gains(entry=entry, which=place - first, before=before[item], gain=gain)

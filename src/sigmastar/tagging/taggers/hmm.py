@@ -15,8 +15,8 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.decode import class_posteriors, decode_classes
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.settings import RULES, TaggerSettings
 from sigmastar.tagging.taggers.sentences import Sentences
-from sigmastar.tagging.taggers.settings import RULES, TaggerSettings
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["HMMTaggerModel", "HMMTagging"]
