@@ -9,6 +9,7 @@ the delay and refused with the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from sigmastar.core.errors import InvalidModel
@@ -156,10 +157,8 @@ def _closure(
 def _settled(members: set[Delayed]) -> tuple[frozenset[Delayed], tuple[int, ...]]:
     """Split off what all members agree to write."""
     tails = [tail for _, tail in members]
-    prefix = min(tails, key=len)
-    for tail in tails:
-        length = 0
-        while length < len(prefix) and prefix[length] == tail[length]:
-            length += 1
-        prefix = prefix[:length]
+    first, last = min(tails), max(tails)  # what these two share, all share
+    prefix = tuple(
+        a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    )
     return frozenset((state, tail[len(prefix) :]) for state, tail in members), prefix

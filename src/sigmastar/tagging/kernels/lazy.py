@@ -63,15 +63,12 @@ def forget(memory: Memory, boundary: Int) -> None:
     memory.slots[:] = EMPTY
     memory.used[:] = 0
     memory.states[0, :] = 0
-    memory.states[0, OLDER] = boundary
-    memory.states[0, OLD] = boundary
+    memory.states[0, :2] = boundary
     memory.states[0, N_PATHS] = 1
     memory.paths[0, :] = boundary
     memory.path_scores[0] = 0
     memory.strings[0] = 0
-    memory.used[STATES] = 1
-    memory.used[PATHS] = 1
-    memory.used[STRINGS] = 1
+    memory.used[STATES] = memory.used[PATHS] = memory.used[STRINGS] = 1
     memory.slots[find_name(memory, memory.states[0, :2], memory.names[:0])] = 0
 
 

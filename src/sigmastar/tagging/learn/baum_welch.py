@@ -96,15 +96,16 @@ def learn_untagged(
 
 def _conditional(counts: FloatArray) -> FloatArray:
     total = counts.sum(axis=-1, keepdims=True)
-    even = 1.0 / counts.shape[-1]
-    shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
-    result: FloatArray = np.log(np.maximum(shares, _FLOOR))
-    return result
+    even = np.full_like(counts, 1.0 / counts.shape[-1])
+    return _logs(np.divide(counts, total, out=even, where=total > 0))
 
 
 def _by_tag(members: FloatArray, candidates: SymbolArray, n_tags: int) -> FloatArray:
     """Return log P(class|tag) for each candidate."""
     total = np.bincount(candidates, weights=members, minlength=n_tags)
-    shares = members / np.where(total > 0, total, 1.0)[candidates]
-    result: FloatArray = np.log(np.maximum(shares, _FLOOR))
-    return result
+    return _logs(members / np.where(total > 0, total, 1.0)[candidates])
+
+
+def _logs(shares: FloatArray) -> FloatArray:
+    logs: FloatArray = np.log(np.maximum(shares, _FLOOR))
+    return logs

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from typing import Any
 
@@ -55,34 +56,20 @@ def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> l
             gc.enable()
 
 
+@dataclass(eq=False)
 class Vocabulary:
-    """The classes of known forms and of guessed ones.
+    """The classes of known forms and of guessed ones."""
 
-    Parameters
-    ----------
-    forms : sequence of str
-        Known forms, distinct.
-    inside, initial : arrays of int32
-        Class of each form inside and at the beginning of a sentence.
-    trie : SuffixTrie
-        The endings known to the guesser.
-    node_classes : array of int32
-        Class of each node of the trie.
-    """
+    forms: Sequence[str]  # distinct
+    inside: SymbolArray  # class of each form inside a sentence,
+    initial: SymbolArray  # and at its beginning
+    trie: SuffixTrie  # the endings known to the guesser
+    node_classes: SymbolArray  # class of each node of the trie
 
-    def __init__(
-        self,
-        forms: Sequence[str],
-        inside: SymbolArray,
-        initial: SymbolArray,
-        trie: SuffixTrie,
-        node_classes: SymbolArray,
-    ) -> None:
-        self.forms = tuple(forms)
-        self.inside = np.ascontiguousarray(inside, np.int32)
-        self.initial = np.ascontiguousarray(initial, np.int32)
-        self.trie = trie
-        self.node_classes = np.ascontiguousarray(node_classes, np.int32)
+    def __post_init__(self) -> None:
+        self.forms = tuple(self.forms)
+        for name in ("inside", "initial", "node_classes"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name), np.int32))
         self._table: WordTable | None = None
         self._lock = ForkLock()
         self._memory: _Memory | None = None

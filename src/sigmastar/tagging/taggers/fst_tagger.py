@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
 
+@dataclass(eq=False, repr=False)
 class FSTTagger(Tagger, StoredModel):
     """A tagger that is a transducer from classes of words to tags.
 
@@ -60,29 +62,23 @@ class FSTTagger(Tagger, StoredModel):
     [['TO', 'VB']]
     """
 
+    machine: SequentialTransducer | LazyTransducer
+    vocabulary: Vocabulary
+    tags: tuple[str, ...]
+    info: dict[str, Any]
+    rules: RuleSet | None = None
+    phrases: SequentialTransducer | None = None
+
     kind: ClassVar[str] = "FSTTagger"
 
-    def __init__(
-        self,
-        machine: SequentialTransducer | LazyTransducer,
-        vocabulary: Vocabulary,
-        tags: tuple[str, ...],
-        info: dict[str, Any],
-        rules: RuleSet | None = None,
-        phrases: SequentialTransducer | None = None,
-    ) -> None:
-        self.machine = machine
-        self.vocabulary = vocabulary
-        self.tags = tags
-        self.info = info
-        self.rules = rules
-        self.phrases = phrases
+    def __post_init__(self) -> None:
         # The tagger without its phrases, and what marks them, as far as that is known.
         self._plain: tuple[FSTTagger, SequentialTransducer] | None = None
-        if phrases is not None:
-            without = {key: value for key, value in info.items() if not key.startswith("phrases")}
-            plain = FSTTagger(machine, vocabulary, phrases.inputs, without, rules)
-            self._plain = (plain, phrases)
+        if self.phrases is not None:
+            info = {key: value for key, value in self.info.items() if key[:7] != "phrases"}
+            tags = self.phrases.inputs
+            plain = FSTTagger(self.machine, self.vocabulary, tags, info, self.rules)
+            self._plain = (plain, self.phrases)
 
     @classmethod
     def from_hmm(

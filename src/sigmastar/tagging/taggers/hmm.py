@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
@@ -27,14 +27,9 @@ class HMMTagging(Tagger):
 
     decoding: str
 
-    @property
-    @abstractmethod
-    def trained_model(self) -> HMMTaggerModel:
-        """The model, as soon as there is one."""
-
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags_``."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         if self.decoding == "viterbi":
             return decode_classes(model, codes, starts)
         places, chances = class_posteriors(model, codes, starts)
@@ -44,19 +39,17 @@ class HMMTagging(Tagger):
 
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of the tag that predict gives it."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
         tags = self.tag_classes(codes, starts)
-        places, chances = class_posteriors(model, codes, starts)
-        counts = np.diff(model.offsets)[codes]
-        owner = np.repeat(np.arange(len(codes)), counts)
-        item = np.repeat(model.offsets[codes] - places, counts) + np.arange(len(owner))
+        _, chances = class_posteriors(model, codes, starts)
+        owner, item = items_of(model.offsets[codes], np.diff(model.offsets)[codes])
         chosen = model.candidates[item] == tags[owner]
         return np.split(chances[chosen], starts[1:-1]) if len(starts) > 1 else []
 
     def predict_proba(self, X: Sentences) -> list[list[dict[str, float]]]:
         """Return, for each word, the probabilities of its candidate tags given the sentence."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
         places, chances = class_posteriors(model, codes, starts)
         result: list[list[dict[str, float]]] = []
@@ -91,11 +84,6 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "decoding", self.settings.decoding)
-
-    @property
-    def trained_model(self) -> HMMTaggerModel:
-        """The model itself."""
-        return self
 
     @property
     def model_(self) -> HMMTaggerModel:
