@@ -15,7 +15,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolArray
 from sigmastar.tagging.fst.sequential import NO_STRINGS, SequentialTransducer
-from sigmastar.tagging.kernels.ntype import greedy_pairs, greedy_tags
+from sigmastar.tagging.kernels.ntype import greedy_tags
 from sigmastar.tagging.model import TagModel, class_names
 
 __all__ = ["n1_choices", "n_type"]
@@ -24,7 +24,7 @@ __all__ = ["n1_choices", "n_type"]
 def n1_choices(model: TagModel) -> SymbolArray:
     """Return the tag that n1 chooses for each class (column) after each tag (row)."""
     choices = np.empty((model.n_tags + 1, model.n_classes), np.int32)
-    greedy_tags(model.classes, model.bigram, choices)
+    greedy_tags(model.classes, model.bigram, np.arange(len(choices), dtype=np.int32), choices)
     return choices
 
 
@@ -64,9 +64,11 @@ def _n2_type(model: TagModel) -> SequentialTransducer:
     rows: list[SymbolArray] = []
     while len(rows) < len(pairs):
         older, old = pairs[len(rows)]
-        choices = np.empty(model.n_classes, np.int32)
-        greedy_pairs(classes, model.trigram, older, old, choices)
-        rows.append(choices)
+        choices = np.empty((1, model.n_classes), np.int32)
+        greedy_tags(
+            classes, model.trigram[older, old : old + 1], np.array([old], np.int32), choices
+        )
+        rows.append(choices[0])
         for tag in np.unique(choices).tolist():
             if number[old, tag] < 0:
                 number[old, tag] = len(pairs)

@@ -158,7 +158,6 @@ def _settled(members: set[Delayed]) -> tuple[frozenset[Delayed], tuple[int, ...]
     """Split off what all members agree to write."""
     tails = [tail for _, tail in members]
     first, last = min(tails), max(tails)  # what these two share, all share
-    prefix = tuple(
-        a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    )
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    prefix = tuple(symbol for symbol, _ in alike)
     return frozenset((state, tail[len(prefix) :]) for state, tail in members), prefix

@@ -36,20 +36,11 @@ def phrase_transducer(
     max_delay: int = 8,
     max_states: int = 100_000,
 ) -> SequentialTransducer:
-    """Build the transducer that marks the phrases of a pattern.
+    """Build the transducer that marks the phrases of a pattern over the given tags.
 
-    Parameters
-    ----------
-    tags : sequence of str
-        The tag set that the transducer reads.
-    pattern : str
-        The phrase; by default a noun phrase over Penn tags (tags that ``tags`` lacks are ignored).
-    label : str
-        The name of the phrase in the output.
-    max_delay : int
-        How many tags a match may wait for its decision.
-    max_states : int
-        The most states to make.
+    The default is a noun phrase over Penn or universal tags (those that ``tags`` lacks are
+    ignored). ``label`` names the phrase in the output; a match may wait ``max_delay`` tags for its
+    decision.
     """
     if pattern == NOUN_PHRASE:
         pattern = _noun_phrase(tags)

@@ -124,7 +124,9 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
     """Build the s-type (or, complete, the s+n1-type) transducer of a first-order tagger."""
     if model.order != 1:
         raise InvalidParameter("s-type transducers are of first order; use model.first_order().")
-    trie, coverage = _trie(model, subsequences), _coverage(model, subsequences, complete)
+    depths = _depths(subsequences.parent, model.n_tags + 1)
+    trie = _trie(model, subsequences, int(depths.max(initial=1)))
+    coverage = _coverage(model, subsequences, complete)
     n_nodes, n_roots, n_classes = subsequences.n_nodes, trie.n_roots, model.n_classes
     classes, choices = model.classes, n1_choices(model)
     paths = BackPointers(
@@ -133,7 +135,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         greedy=np.empty(n_nodes, np.int32),
     )
     score_nodes(classes, model.bigram, choices, trie, paths)
-    settled_at = offsets_of(_depths(trie))
+    settled_at = offsets_of(depths)
     keys = empty_keys(n_nodes)
     states = States(
         settled=np.empty(settled_at[-1] + 1, np.int32),
@@ -176,7 +178,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
     return SequentialTransducer.from_table(table, final, pool, names, model.tags).reachable()
 
 
-def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
+def _trie(model: TagModel, subsequences: Subsequences, deepest: int) -> Trie:
     """Give the nodes their candidates and their children."""
     parent, code, n_roots = subsequences.parent, subsequences.code, model.n_tags + 1
     counts = np.ones(len(parent), np.int64)
@@ -190,31 +192,34 @@ def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
         child_starts=offsets_of(n_children),
         children=born[np.argsort(parent[born], kind="stable")],
         n_roots=n_roots,
+        widest=int(counts.max()),
+        deepest=deepest,
     )
 
 
-def _depths(trie: Trie) -> IndexArray:
+def _depths(parent: SymbolArray, n_roots: int) -> IndexArray:
     """Return how many classes lead to each node."""
-    depth = np.zeros(len(trie.parent), np.int64)
-    at = np.arange(trie.n_roots, len(trie.parent))
-    above = trie.parent[at]
+    depth = np.zeros(len(parent), np.int64)
+    at = np.arange(n_roots, len(parent))
+    above = parent[at]
     while len(at):
         depth[at] += 1
-        going = above >= trie.n_roots
-        at, above = at[going], trie.parent[above[going]]
+        going = above >= n_roots
+        at, above = at[going], parent[above[going]]
     return depth
 
 
 def _coverage(model: TagModel, subsequences: Subsequences, complete: bool) -> Coverage:
     """List the ends, and which of them each node covers."""
     ends = np.append(np.flatnonzero(~model.is_ambiguous), model.n_classes).astype(np.int32)
+    n_ambiguous = int(model.is_ambiguous.sum())
     if subsequences.covered is None:
         nothing = np.zeros(1, np.int64)
-        return Coverage(ends, complete, True, nothing, nothing)
+        return Coverage(ends, n_ambiguous, complete, True, nothing, nothing)
     place = np.full(model.n_classes + 1, -1, np.int64)
     place[ends] = np.arange(len(ends))
     node, end = subsequences.covered.T
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=subsequences.n_nodes)
     starts = offsets_of(counts)
-    return Coverage(ends, complete, False, starts, place[end[order]])
+    return Coverage(ends, n_ambiguous, complete, False, starts, place[end[order]])

@@ -91,16 +91,13 @@ def fill_rows(
     n_roots = trie.n_roots
     n_tags = n_roots - 1
     child_starts, children = trie.child_starts, trie.children
-    ends, complete, all_covered, cover_starts, covered = coverage
+    ends, _, complete, all_covered, cover_starts, covered = coverage
     settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
     state, leader = states.state, states.leader
     table, final, numbers, choices, strings = rows
     n_states = len(numbers)
     n_classes = len(offsets) - 1
-    deepest = 1
-    for node in range(len(settled_at) - 1):
-        deepest = max(deepest, settled_at[node + 1] - settled_at[node])
-    tail = np.empty(deepest + 1, np.int32)
+    tail = np.empty(trie.deepest + 1, np.int32)
     is_covered = np.zeros(len(ends), np.bool_)
     for s in range(n_states):
         node = leader[s]

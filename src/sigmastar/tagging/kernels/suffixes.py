@@ -48,20 +48,10 @@ def decode_word(data: Bytes, begin: int, end: Int, points: IndexArray) -> int:
     i = begin
     while i < end:
         byte = np.int64(data[i])
-        extra = 0
-        point = byte
-        if byte >= 0xF0:
-            extra = 3
-            point = byte & 7
-        elif byte >= 0xE0:
-            extra = 2
-            point = byte & 15
-        elif byte >= 0xC0:
-            extra = 1
-            point = byte & 31
+        extra = int(byte >= 0xC0) + int(byte >= 0xE0) + int(byte >= 0xF0)
         if i + extra >= end:
             extra = 0
-            point = byte
+        point = byte & (63 >> extra) if extra else byte
         for x in range(extra):
             point = (point << 6) | (np.int64(data[i + 1 + x]) & 63)
         points[n] = point

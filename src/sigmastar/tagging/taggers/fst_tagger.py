@@ -26,7 +26,7 @@ from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.model import TagModel, model_fields, names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
 from sigmastar.tagging.taggers.tagger import Tagger
 
@@ -186,10 +186,7 @@ class FSTTagger(Tagger, StoredModel):
             note = "a machine that grows has no table to compose with"
         else:
             try:
-                machine = compose(self.machine, rules.to_transducer())
-                info |= {"rules": "composed"}
-                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                return FSTTagger(machine, self.vocabulary, self.tags, info)
+                return self._composed(self.machine, rules.to_transducer(), info, "rules")
             except NotSequential as error:
                 note = str(error)
         vocabulary = self.vocabulary
@@ -224,10 +221,7 @@ class FSTTagger(Tagger, StoredModel):
         tagger: FSTTagger | None = None
         if self.rules is None and isinstance(self.machine, SequentialTransducer):
             try:
-                machine = compose(self.machine, marker)
-                info |= {"phrases": "composed"}
-                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                tagger = FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
+                tagger = self._composed(self.machine, marker, info, "phrases")
             except NotSequential as error:
                 info["phrases_note"] = str(error)
         if tagger is None:
@@ -236,6 +230,18 @@ class FSTTagger(Tagger, StoredModel):
             tagger = FSTTagger(self.machine, self.vocabulary, names, info, self.rules, marker)
         tagger._plain = (self, marker)
         return tagger
+
+    def _composed(
+        self,
+        machine: SequentialTransducer,
+        after: SequentialTransducer,
+        info: dict[str, Any],
+        what: str,
+    ) -> FSTTagger:
+        """Return this tagger with its machine and the one after it as one."""
+        one = compose(machine, after)
+        info |= {what: "composed", "n_states": one.n_states, "n_arcs": one.n_arcs}
+        return FSTTagger(one, self.vocabulary, one.output_symbols, info)
 
     @property
     def n_classes(self) -> int:
@@ -294,23 +300,19 @@ class FSTTagger(Tagger, StoredModel):
     @classmethod
     def from_stored(cls, stored: Stored) -> FSTTagger:
         """Rebuild from named arrays and metadata."""
-        tags, info = stored.meta.get("tags"), stored.meta.get("info")
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise InvalidData("the tags of the model file are malformed.")
+        tags, info = names_of(stored, "tags"), stored.meta.get("info")
         if not isinstance(info, dict):
             raise InvalidData("the information in the model file is malformed.")
         machine: SequentialTransducer | LazyTransducer
         if "table" not in stored.arrays:
-            model = TagModel(**model_fields(tags, stored.array))
+            model = TagModel(**model_fields(stored))
             ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
             check("look_ahead", ahead, AnyOf(Integer(0, 1 << 30), Nothing()))
             check("max_states", most, Integer(64, MOST_STATES))
             machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
             n_classes = model.n_classes
         else:
-            names = stored.meta.get("classes")
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise InvalidData("the classes of the model file are malformed.")
+            names = names_of(stored, "classes")
             machine = SequentialTransducer.from_arrays(stored.array, names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
@@ -318,8 +320,8 @@ class FSTTagger(Tagger, StoredModel):
         blocks = 1 + (len(rules.alphabet.words) if rules else 0)
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
         phrases = None
-        marks = stored.meta.get("phrases")
-        if isinstance(marks, list) and all(isinstance(mark, str) for mark in marks):
+        if "phrases" in stored.meta:
+            marks = names_of(stored, "phrases")
             phrases = SequentialTransducer.from_arrays(
                 lambda name: stored.array(f"phrase_{name}"), tags, marks
             )

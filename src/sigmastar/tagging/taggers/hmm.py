@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,16 +53,13 @@ class HMMTagging(Tagger):
         model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
         places, chances = class_posteriors(model, codes, starts)
-        result: list[list[dict[str, float]]] = []
-        for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            sentence = []
-            for code, place in zip(codes[a:b].tolist(), places[a:b].tolist(), strict=True):
-                first, last = model.offsets[code : code + 2].tolist()
-                names = (model.tags[t] for t in model.candidates[first:last].tolist())
-                values = chances[place : place + last - first].tolist()
-                sentence.append(dict(zip(names, values, strict=True)))
-            result.append(sentence)
-        return result
+        words = []
+        for code, place in zip(codes.tolist(), places.tolist(), strict=True):
+            first, last = model.offsets[code : code + 2].tolist()
+            names = (model.tags[t] for t in model.candidates[first:last].tolist())
+            values = chances[place : place + last - first].tolist()
+            words.append(dict(zip(names, values, strict=True)))
+        return [words[a:b] for a, b in pairwise(starts.tolist())]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +114,7 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
     @classmethod
     def from_stored(cls, stored: Stored) -> HMMTaggerModel:
         """Rebuild from named arrays and metadata."""
-        fields = model_fields(stored.meta.get("tags"), stored.array)
+        fields = model_fields(stored)
         parameters = stored.meta.get("parameters")
         if not isinstance(parameters, dict) or not set(parameters) <= set(RULES):
             raise InvalidData("the parameters of the model file are malformed.")
