@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
@@ -18,21 +20,17 @@ def compose(
     if first.output_symbols != second.inputs:
         raise InvalidParameter("the second transducer must read the symbols that the first writes.")
     step, write = second.next_states.tolist(), second.outputs.tolist()
-    memory: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
 
+    @cache
     def through(state: int, number: int) -> tuple[int, tuple[int, ...]]:
         """Run the second machine over one output string of the first."""
-        known = memory.get((state, number))
-        if known is None:
-            at = state
-            out: list[int] = []
-            for symbol in first.string(number):
-                out.extend(second.string(write[at][symbol]))
-                at = step[at][symbol]
-                if at < 0:
-                    break
-            known = memory[state, number] = (at, tuple(out))
-        return known
+        out: list[int] = []
+        for symbol in first.string(number):
+            out.extend(second.string(write[state][symbol]))
+            state = step[state][symbol]
+            if state < 0:
+                break
+        return state, tuple(out)
 
     targets, outputs = first.next_states, first.outputs
     width = first.n_inputs

@@ -52,15 +52,11 @@ def to_openfst(machine: SequentialTransducer) -> Any:
 
     def connect(source: int, label: int, string: tuple[int, ...], target: int) -> None:
         """Add a chain that reads one label and writes a string."""
-        first = string[0] + 1 if string else _EPSILON
-        for position in range(max(1, len(string))):
-            last = position >= len(string) - 1
-            onward = target if last else fst.add_state()
-            written = string[position] + 1 if position else first
-            fst.add_arc(
-                source, pynini.Arc(label if position == 0 else _EPSILON, written, 0, onward)
-            )
-            source = onward
+        written = [symbol + 1 for symbol in string] or [_EPSILON]
+        onward = [*(fst.add_state() for _ in written[1:]), target]
+        for symbol, state in zip(written, onward, strict=True):
+            fst.add_arc(source, pynini.Arc(label, symbol, 0, state))
+            source, label = state, _EPSILON
 
     for state in range(machine.n_states):
         for code, (target, number) in enumerate(zip(targets[state], outputs[state], strict=True)):

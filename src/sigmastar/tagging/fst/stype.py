@@ -166,7 +166,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
             symbols=np.empty(4 * size, np.int32),
             offsets=np.zeros(size + 1, np.int64),
             slots=np.full(2 * size, -1, np.int32),
-            used=np.zeros(1, np.int64),
+            used=np.zeros(2, np.int64),
         )
         rows = Rows(table, final, numbers, choices, strings)
         if fill_rows(classes, model.bigram, trie, coverage, paths, states, rows):

@@ -121,9 +121,7 @@ class FSTTagger(Tagger, StoredModel):
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64, MOST_STATES))
         model = tagger.trained_model
-        codes = starts = None
-        if corpus is not None:
-            codes, starts = tagger.to_classes(corpus)
+        runs = None if corpus is None else tagger.to_classes(corpus)
         began = time.perf_counter()
         machine: SequentialTransducer | LazyTransducer
         info: dict[str, Any] = {"kind": kind, "hmm_order": model.order}
@@ -132,8 +130,8 @@ class FSTTagger(Tagger, StoredModel):
             if max_length is not None:
                 parts = all_subsequences(first, max_length)
                 info["max_length"] = max_length
-            elif codes is not None and starts is not None:
-                parts = subsequences_of(first, codes, starts, min_count)
+            elif runs is not None:
+                parts = subsequences_of(first, *runs, min_count)
                 info["min_count"] = min_count
             else:
                 raise InvalidParameter(
@@ -145,16 +143,16 @@ class FSTTagger(Tagger, StoredModel):
         elif kind in ("lazy", "b"):
             ahead = look_ahead if kind == "b" else None
             machine = LazyTransducer(model, max_states=max_states, look_ahead=ahead)
-            if codes is not None and starts is not None:
-                machine.run_aligned(codes, starts)
+            if runs is not None:
+                machine.run_aligned(*runs)
         else:
             machine = n_type(model if kind == "n2" else model.first_order(), int(kind[1]))
         info["build_seconds"] = time.perf_counter() - began
         info["n_states"], info["n_arcs"] = machine.n_states, machine.n_arcs
         result = cls(machine, model.vocabulary, model.tags, info)
-        if codes is not None and starts is not None and kind != "s":
-            same = result.tag_classes(codes, starts) == decode_classes(model, codes, starts)
-            info["agreement"] = float(same.mean()) if len(codes) else 1.0
+        if runs is not None and kind != "s":
+            same = result.tag_classes(*runs) == decode_classes(model, *runs)
+            info["agreement"] = float(same.mean()) if len(same) else 1.0
         return result
 
     def with_rules(self, rules: RuleSet) -> FSTTagger:
