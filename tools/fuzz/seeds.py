@@ -235,7 +235,7 @@ def _measurements() -> Iterator[tuple[str, Maker]]:
     X = rng.normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [4.0, 1.0]], 20, axis=0)
     counts = np.round(np.abs(X))
     few = {"max_iter": 3, "random_state": 0}
-    for covariance in ("full", "diag", "tied", "spherical"):
+    for covariance in ("full", "diag", "tied", "spherical", "low-rank"):
         yield (
             f"measured-{covariance}",
             lambda covariance=covariance: ss.GaussianHMM(2, covariance=covariance, **few).fit(X),

@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike
 
 from sigmastar.core.errors import InvalidModel
 
-__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "proved"]
+__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "prove_fields", "proved"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Size: TypeAlias = str | int
@@ -107,16 +107,23 @@ class Fact(ABC):
 
 
 class Floats(Fact):
-    """Real numbers, float64, finite unless said otherwise, at least ``low``."""
+    """Real numbers, float64, finite unless said otherwise, from ``low`` to ``high``."""
 
     def __init__(
-        self, *shape: Size, low: float = -np.inf, finite: bool = True, optional: bool = False
+        self,
+        *shape: Size,
+        low: float = -np.inf,
+        high: float = np.inf,
+        finite: bool = True,
+        optional: bool = False,
     ) -> None:
         super().__init__(*shape, optional=optional)
         object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
         object.__setattr__(self, "finite", finite)
 
     low: float
+    high: float
     finite: bool
 
     def _typed(self, name: str, array: Array) -> Array:
@@ -131,6 +138,8 @@ class Floats(Fact):
             raise InvalidModel(f"{name} must be numbers; it holds NaN.")
         if array.size and array.min() < self.low:
             raise InvalidModel(f"{name} must be at least {self.low:g}; got {array.min():g}.")
+        if array.size and array.max() > self.high:
+            raise InvalidModel(f"{name} must be at most {self.high:g}; got {array.max():g}.")
 
 
 class Codes(Fact):
@@ -245,3 +254,14 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
             raise InvalidModel(f"the array {name!r} is missing.")
         found[name] = fact.check(name, arrays[name], known)
     return found
+
+
+def prove_fields(model: Any, facts: Mapping[str, Fact], **sizes: int) -> None:
+    """Check the fields of a frozen dataclass that hold arrays, and freeze these too.
+
+    A field that is writable elsewhere is copied: nobody changes what has been proved.
+    """
+    for name, array in proved(facts, vars(model), **sizes).items():
+        frozen = array.copy() if array.flags.writeable else array
+        frozen.setflags(write=False)
+        object.__setattr__(model, name, frozen)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Codes, Fact, Floats, proved
+from sigmastar.core.facts import Codes, Fact, Floats, prove_fields
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray
@@ -63,12 +63,9 @@ class MeasurementHMM(StoredModel):
         if not isinstance(self.emission, Emission):
             raise InvalidModel(f"emission must be an Emission; got {self.emission!r}.")
         n = self.emission.n_states
-        emits = np.arange(n) if self.emits is None else self.emits
-        given = {"initial": self.initial, "transitions": self.transitions, "emits": emits}
-        for name, array in proved(_FACTS, given, states=n).items():
-            frozen = array.copy()
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        if self.emits is None:
+            object.__setattr__(self, "emits", np.arange(n))
+        prove_fields(self, _FACTS, states=n)
         if not len(self.initial):
             raise InvalidModel("a model needs at least one state; got none.")
         for name, sums in (

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
-from sigmastar.core.facts import Fact, proved
+from sigmastar.core.facts import Fact, prove_fields
 from sigmastar.core.types import FloatArray, IndexArray
 
 __all__ = ["EMISSIONS", "Emission", "Family", "Statistics", "filled", "log_of", "overwritten"]
@@ -93,11 +93,7 @@ class Emission(ABC):
 
     def _prove(self, **sizes: int) -> None:
         """Check all arrays once and freeze them; kernels rely on it."""
-        given = {name: getattr(self, name) for name in self.arrays}
-        for name, array in proved(self.arrays, given, **sizes).items():
-            frozen = array.copy() if array.flags.writeable else array
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        prove_fields(self, self.arrays, **sizes)
 
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` for rows that no state could ever emit."""
