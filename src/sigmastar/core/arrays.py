@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["check_distributions", "checked_runs", "frozen_array"]
+__all__ = ["check_distributions", "checked_runs", "frozen_array", "offsets_of"]
 
 TOLERANCE = 1e-9
 
@@ -29,6 +29,12 @@ def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatA
         raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
     array.setflags(write=False)
     return array
+
+
+def offsets_of(sizes: ArrayLike) -> IndexArray:
+    """Give where parts of these sizes begin and end when they stand end to end."""
+    lengths = np.asarray(sizes, dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 def check_distributions(name: str, sums: FloatArray, *arrays: FloatArray) -> None:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -62,7 +61,6 @@ def _parts(size: str) -> tuple[str, int]:
     return match[1], int(match[2] or 0)
 
 
-@dataclass(frozen=True, init=False)
 class Fact(ABC):
     """What is true of one array.
 
@@ -74,12 +72,9 @@ class Fact(ABC):
         Whether the array may be left out: empty in every dimension.
     """
 
-    shape: tuple[Size, ...]
-    optional: bool
-
     def __init__(self, *shape: Size, optional: bool = False) -> None:
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "optional", optional)
+        self.shape = shape
+        self.optional = optional
 
     @abstractmethod
     def _typed(self, name: str, array: Array) -> Array:
@@ -91,7 +86,10 @@ class Fact(ABC):
 
     def check(self, name: str, value: Any, sizes: _Sizes) -> Array:
         """Return the array, proved; raise :class:`InvalidModel` if it is not as declared."""
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError) as error:
+            raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
         if self.optional and array.shape == (0,) * len(self.shape):
             return np.ascontiguousarray(self._typed(name, array))
         if array.ndim != len(self.shape):
@@ -118,16 +116,12 @@ class Floats(Fact):
         optional: bool = False,
     ) -> None:
         super().__init__(*shape, optional=optional)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        object.__setattr__(self, "finite", finite)
-
-    low: float
-    high: float
-    finite: bool
+        self.low = low
+        self.high = high
+        self.finite = finite
 
     def _typed(self, name: str, array: Array) -> Array:
-        if array.dtype.kind not in "fiu":
+        if array.dtype.kind not in "fiub":
             raise InvalidModel(f"{name} must hold real numbers; got type {array.dtype}.")
         return array.astype(np.float64, copy=False)
 
@@ -154,13 +148,9 @@ class Codes(Fact):
         optional: bool = False,
     ) -> None:
         super().__init__(*shape, optional=optional)
-        object.__setattr__(self, "below", below)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "dtype", np.dtype(dtype))
-
-    below: Size
-    low: int
-    dtype: np.dtype[Any]
+        self.below = below
+        self.low = low
+        self.dtype = np.dtype(dtype)
 
     def _typed(self, name: str, array: Array) -> Array:
         if array.size and array.dtype.kind not in "iu":
@@ -200,11 +190,8 @@ class Offsets(Codes):
     ) -> None:
         one_more = parts + 1 if isinstance(parts, int) else f"{parts}+1"
         super().__init__(one_more, below=0, dtype=dtype)
-        object.__setattr__(self, "into", into)
-        object.__setattr__(self, "least", least)
-
-    into: Size
-    least: int
+        self.into = into
+        self.least = least
 
     def _check_values(self, name: str, array: Array, sizes: _Sizes) -> None:
         end = sizes.bind(self.into, int(array[-1]) if len(array) else 0)
@@ -259,9 +246,9 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
 def prove_fields(model: Any, facts: Mapping[str, Fact], **sizes: int) -> None:
     """Check the fields of a frozen dataclass that hold arrays, and freeze these too.
 
-    A field that is writable elsewhere is copied: nobody changes what has been proved.
+    What somebody else could write to is copied: nobody changes what has been proved.
     """
     for name, array in proved(facts, vars(model), **sizes).items():
-        frozen = array.copy() if array.flags.writeable else array
+        frozen = array if array.base is None and not array.flags.writeable else array.copy()
         frozen.setflags(write=False)
         object.__setattr__(model, name, frozen)

@@ -23,12 +23,7 @@ from sigmastar.core.atomic import atomic_write
 from sigmastar.core.errors import FileFormatError
 from sigmastar.core.json_values import thinned
 
-__all__ = [
-    "Stored",
-    "read_history",
-    "read_stored",
-    "write_stored",
-]
+__all__ = ["Stored", "read_history", "read_stored", "write_stored"]
 
 FORMAT_VERSION = 1
 _RECORD = "sigmastar"

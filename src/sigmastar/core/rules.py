@@ -130,30 +130,18 @@ class Instance:
         return self.words or " or ".join(f"a {kind.__name__}" for kind in self.types)
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Choice):
     """True or False."""
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether the value keeps the rule."""
-        return isinstance(value, bool)
-
-    def describe(self) -> str:
-        """Say the rule in words."""
-        return "True or False"
+    def __init__(self) -> None:
+        super().__init__(True, False)
 
 
-@dataclass(frozen=True)
-class Nothing:
+class Nothing(Choice):
     """None."""
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether the value keeps the rule."""
-        return value is None
-
-    def describe(self) -> str:
-        """Say the rule in words."""
-        return "None"
+    def __init__(self) -> None:
+        super().__init__(None)
 
 
 class AnyOf:

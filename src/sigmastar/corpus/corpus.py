@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, check
@@ -124,8 +125,7 @@ class Corpus(Sequence[list[Symbol]]):
         alphabet: Alphabet | None,
         unknown: Unknown,
     ) -> Corpus:
-        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         n_symbols = int(offsets[-1])
         if alphabet is None:
             if not isinstance(flat, str):
@@ -135,11 +135,17 @@ class Corpus(Sequence[list[Symbol]]):
             if unknown == "unk":
                 alphabet = alphabet.with_unk()
         codes = alphabet.raw_codes(flat, unknown=unknown, count=n_symbols)
-        if unknown == "ignore":
-            kept = codes >= 0
-            offsets = np.concatenate(([0], np.cumsum(kept)))[offsets]
-            codes = codes[kept]
-        return cls._trusted(codes, offsets, alphabet)
+        return cls._without_ignored(codes, offsets, alphabet)
+
+    @classmethod
+    def _without_ignored(
+        cls, codes: SymbolArray, offsets: IndexArray, alphabet: Alphabet
+    ) -> Corpus:
+        """Build from codes some of which may be -1: symbols to leave out."""
+        kept = codes >= 0
+        if kept.all():
+            return cls._trusted(codes, offsets, alphabet)
+        return cls._trusted(codes[kept], offsets_of(kept)[offsets], alphabet)
 
     @classmethod
     def from_arrow(
@@ -205,8 +211,7 @@ class Corpus(Sequence[list[Symbol]]):
         """Return the corpus of the given sequences, in the given order."""
         where = np.arange(len(self))[np.asarray(rows, dtype=np.int64)]  # resolves negative rows
         lengths = self.lengths[where]
-        offsets = np.zeros(len(where) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         # Position of every kept symbol: its sequence's start plus its place within the sequence.
         source = np.repeat(self.offsets[where] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Corpus._trusted(self.symbols[source], offsets, self.alphabet)
@@ -272,13 +277,7 @@ class Corpus(Sequence[list[Symbol]]):
                 alphabet.index(next(s for s in absent if used[self.alphabet.index(s)]))
             elif unknown == "unk":
                 table = alphabet.raw_codes(self.alphabet.symbols, unknown="unk")
-        codes = table[self.symbols]
-        offsets = self.offsets
-        if unknown == "ignore":
-            kept = codes >= 0
-            offsets = np.concatenate(([0], np.cumsum(kept)))[offsets]
-            codes = codes[kept]
-        return Corpus._trusted(codes, offsets, alphabet)
+        return Corpus._without_ignored(table[self.symbols], self.offsets, alphabet)
 
 
 Sequences: TypeAlias = Corpus | Iterable[Iterable[Symbol]]

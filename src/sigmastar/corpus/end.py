@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Final
 
 __all__ = ["END"]
 
 
-class _End:
-    """The end of a string, as a continuation of a prefix."""
+class _End(Enum):
+    """The only one of its kind: a copy, by pickle too, is the same."""
 
-    _instance: _End | None = None
-
-    def __new__(cls) -> _End:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
+    END = "END"
 
     def __repr__(self) -> str:
         return "END"
 
-    def __reduce__(self) -> tuple[type[_End], tuple[()]]:
-        return (_End, ())
+    __str__ = __repr__
 
 
-END: Final = _End()
+END: Final = _End.END

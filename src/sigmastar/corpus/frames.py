@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import FloatArray, IndexArray, Symbol
@@ -28,7 +29,6 @@ __all__ = [
     "as_label_list",
     "as_matrix",
     "check_width",
-    "offsets_of",
     "split_rows",
 ]
 
@@ -234,12 +234,6 @@ class FrameTable(Frames):
 def _collected(labels: Sequence[Any]) -> tuple[IndexArray, Alphabet]:
     codes, alphabet = collect_codes(labels, len(labels), unk=False)
     return codes.astype(np.int64), alphabet
-
-
-def offsets_of(sizes: ArrayLike) -> IndexArray:
-    """Give where sequences of these lengths begin and end when they stand end to end."""
-    lengths = np.asarray(sizes, dtype=np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 def as_frames(X: Any, lengths: ArrayLike | None = None) -> Frames:

@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["brown_documents", "brown_text", "columns_of_conllu", "columns_of_pairs"]
 __all__ += ["news_sized", "wikipedia_articles"]
@@ -26,25 +26,26 @@ def _lines(data: bytes) -> list[str]:
 
 def columns_of_conllu(parts: Sequence[bytes]) -> bytes:
     """Keep FORM, UPOS and XPOS of the syntactic words, and a blank line after each sentence."""
-    out: list[str] = []
-    for line in _lines(parts[0]):
-        columns = line.rstrip("\r").split("\t")
-        if columns[0].isdigit():
-            out.append(f"{columns[1]}\t{columns[3]}\t{columns[4]}\n")
-        elif columns == [""] and out and out[-1] != "\n":
-            out.append("\n")
-    return "".join(out).encode()
+    rows = (line.rstrip("\r").split("\t") for line in _lines(parts[0]))
+    return _columns(
+        [row[1], row[3], row[4]] if row[0].isdigit() else []
+        for row in rows
+        if row[0].isdigit() or row == [""]
+    )
 
 
 def columns_of_pairs(parts: Sequence[bytes]) -> bytes:
     """Give lines of a word and a tag a third column without a tag."""
+    rows = (line.rstrip("\r").split("\t") for line in _lines(parts[0]))
+    return _columns([row[0], row[1], "_"] if len(row) >= 2 else [] for row in rows)
+
+
+def _columns(rows: Iterable[list[str]]) -> bytes:
+    """Write rows as lines; the first of several empty rows ends a sentence."""
     out: list[str] = []
-    for line in _lines(parts[0]):
-        columns = line.rstrip("\r").split("\t")
-        if len(columns) >= 2:
-            out.append(f"{columns[0]}\t{columns[1]}\t_\n")
-        elif out and out[-1] != "\n":
-            out.append("\n")
+    for row in rows:
+        if row or (out and out[-1] != "\n"):
+            out.append("\t".join(row) + "\n")
     return "".join(out).encode()
 
 

@@ -12,10 +12,11 @@ from scipy.sparse import csr_array
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.corpus.frames import Frames, offsets_of
+from sigmastar.corpus.frames import Frames
 from sigmastar.corpus.pairs import PairCorpus
 
 __all__ = [

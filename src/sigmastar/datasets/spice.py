@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -14,6 +9,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Integer, check
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.readers.api import read_corpus
+from sigmastar.corpus.readers.source import Source
 from sigmastar.datasets import sources
 from sigmastar.datasets.problem import Continuations, PrefixProblem
 from sigmastar.datasets.store import DataHome, find_file
@@ -53,7 +49,8 @@ def _continuations(n: int, part: str, alphabet: Alphabet, data_home: DataHome) -
     prefix_path = find_file(sources.spice(n, f".prefix.{part}"), data_home)
     target_path = find_file(sources.spice(n, f".target.{part}"), data_home)
     prefixes = read_corpus(prefix_path, "pautomac", alphabet=alphabet)
-    rows = [line.split() for line in _text(target_path).splitlines()]
+    with Source(target_path) as source:
+        rows = [line.split() for _, line in source.lines()]
     if len(rows) != len(prefixes):
         raise InvalidData(
             f"{target_path} must have one line for each of the {len(prefixes)} prefixes; "
@@ -74,9 +71,3 @@ def _continuations(n: int, part: str, alphabet: Alphabet, data_home: DataHome) -
             f"each prefix ({type(error).__name__}: {error})."
         ) from None
     return Continuations(prefixes, gains, best)
-
-
-def _text(path: Path) -> str:
-    openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-    with openers.get(path.suffix, open)(path, "rt", encoding="ascii") as file:
-        return str(file.read())

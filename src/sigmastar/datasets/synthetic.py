@@ -16,6 +16,7 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.readers.growing import join
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import Problem
 
@@ -114,14 +115,6 @@ def _distinct_strings(model: WFA | HMM, n: int, rng: np.random.Generator) -> Cor
                 f"{n}, and {drawn:,} draws gave {len(found)}. Lower n_test, raise mean_length or "
                 "lower the sparsities."
             )
-        found = _joined(found, inference.sample(model, drawn, random_state=rng))
+        found = join([found, inference.sample(model, drawn, random_state=rng)])
         drawn *= 2
     return found[:n]
-
-
-def _joined(first: Corpus, second: Corpus) -> Corpus:
-    return Corpus(
-        np.concatenate((first.symbols, second.symbols)),
-        np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1])),
-        first.alphabet,
-    )

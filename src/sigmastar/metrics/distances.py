@@ -11,7 +11,7 @@ distributions the whole L1 distance lies between ``value`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,14 +76,7 @@ def l1_distance(a: Any, b: Any, max_length: int, *, max_strings: int = 20_000_00
     Distance(value=0.3125, left_out_a=0.25, left_out_b=0.5625, n_strings=2)
     """
     left, right = _comparable(a, b, max_length, max_strings)
-    total = mass_a = mass_b = 0.0
-    count = 0
-    for of_a, of_b in _weights(left, right, max_length):
-        total += float(np.abs(of_a - of_b).sum())
-        mass_a += float(of_a.sum())
-        mass_b += float(of_b.sum())
-        count += len(of_a)
-    return Distance(total, left.total_mass() - mass_a, right.total_mass() - mass_b, count)
+    return _summed(left, right, max_length, lambda of_a, of_b: np.abs(of_a - of_b).sum())
 
 
 def kl_divergence(a: Any, b: Any, max_length: int, *, max_strings: int = 20_000_000) -> Distance:
@@ -93,18 +86,28 @@ def kl_divergence(a: Any, b: Any, max_length: int, *, max_strings: int = 20_000_
     is not. The parameters are those of :func:`l1_distance`.
     """
     left, right = _comparable(a, b, max_length, max_strings)
+    return _summed(left, right, max_length, _divergence)
+
+
+def _divergence(of_a: FloatArray, of_b: FloatArray) -> float:
+    lowest = min(float(of_a.min()), float(of_b.min()))
+    if lowest < 0:
+        raise InvalidModel(
+            f"the Kullback-Leibler divergence needs weights that are not negative; a string "
+            f"has weight {lowest:.3g}. Use l1_distance, or convert the model to a PFA."
+        )
+    seen = of_a > 0
+    with np.errstate(divide="ignore"):
+        return float(of_a[seen] @ (np.log(of_a[seen]) - np.log(of_b[seen])))
+
+
+def _summed(
+    left: WFA, right: WFA, max_length: int, term: Callable[[FloatArray, FloatArray], float]
+) -> Distance:
     total = mass_a = mass_b = 0.0
     count = 0
     for of_a, of_b in _weights(left, right, max_length):
-        lowest = min(float(of_a.min()), float(of_b.min()))
-        if lowest < 0:
-            raise InvalidModel(
-                f"the Kullback-Leibler divergence needs weights that are not negative; a string "
-                f"has weight {lowest:.3g}. Use l1_distance, or convert the model to a PFA."
-            )
-        seen = of_a > 0
-        with np.errstate(divide="ignore"):
-            total += float(of_a[seen] @ (np.log(of_a[seen]) - np.log(of_b[seen])))
+        total += float(term(of_a, of_b))
         mass_a += float(of_a.sum())
         mass_b += float(of_b.sum())
         count += len(of_a)

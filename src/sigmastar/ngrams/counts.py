@@ -23,12 +23,13 @@ partition of a corpus gives the same table, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -93,15 +94,7 @@ class NgramCounts:
                 f"(a window is one 64-bit code); got {depth}. Lower max_length."
             )
         codes, none = np.empty(0, np.uint64), np.empty(0, np.int64)
-        return cls(
-            n_symbols=n_symbols,
-            depth=depth,
-            n_sequences=0,
-            windows=codes,
-            window_counts=none,
-            firsts=codes,
-            first_counts=none,
-        )
+        return cls(n_symbols, depth, 0, codes, none, codes, none)
 
     @property
     def bits(self) -> int:
@@ -131,7 +124,9 @@ class NgramCounts:
         window_codes(symbols, offsets - offsets[0], self.bits, self.depth, codes, starts)
         codes.sort()
         starts.sort()
-        return NgramCounts(self.n_symbols, self.depth, last - first, *_runs(codes), *_runs(starts))
+        return NgramCounts(
+            self.n_symbols, self.depth, last - first, *sum_runs(codes), *sum_runs(starts)
+        )
 
     def merge(self, *others: NgramCounts) -> NgramCounts:
         """Return the counts of both corpora together."""
@@ -146,13 +141,8 @@ class NgramCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NgramCounts):
             return NotImplemented
-        return (self.n_symbols, self.depth, self.n_sequences) == (
-            other.n_symbols,
-            other.depth,
-            other.n_sequences,
-        ) and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("windows", "window_counts", "firsts", "first_counts")
+        return all(
+            np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -166,7 +156,7 @@ class NgramCounts:
     def count(self, codes: CodeArray, lengths: IndexArray, statistic: Statistic) -> IndexArray:
         """Return the count of each n-gram, given by code and length."""
         windows, counts = self.table(statistic)
-        cumulative = np.concatenate(([0], np.cumsum(counts)))
+        cumulative = offsets_of(counts)
         last = codes
         if statistic in ("substring", "prefix"):
             last = codes | _tail_mask(lengths * self.bits)
@@ -186,7 +176,7 @@ class NgramCounts:
             long_enough = (last & field) != 0
         if statistic in ("suffix", "string"):
             long_enough &= (windows & tail) == 0
-        return _runs(windows[long_enough] & ~tail, counts[long_enough])
+        return sum_runs(windows[long_enough] & ~tail, counts[long_enough])
 
     def encode(self, strings: Iterable[SymbolArray]) -> tuple[CodeArray, IndexArray]:
         """Return codes and lengths of n-grams given as arrays of symbol codes."""
@@ -263,7 +253,8 @@ def _tail_mask(used_bits: IndexArray) -> CodeArray:
 _ONES = np.empty(0, np.int64)
 
 
-def _runs(codes: CodeArray, weights: IndexArray = _ONES) -> tuple[CodeArray, IndexArray]:
+def sum_runs(codes: CodeArray, weights: IndexArray = _ONES) -> tuple[CodeArray, IndexArray]:
+    """Return the distinct ones of sorted codes, and the weights (ones) of each added up."""
     unique = np.empty(len(codes), np.uint64)
     totals = np.empty(len(codes), np.int64)
     n_runs = run_lengths(codes, weights, unique, totals)

@@ -17,18 +17,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.counts import CodeArray, count_ngrams
+from sigmastar.ngrams.counts import CodeArray, count_ngrams, sum_runs
 from sigmastar.ngrams.discounts import discounts
-from sigmastar.ngrams.kernels.windows import run_lengths
 from sigmastar.ngrams.model import NgramModel, field_bits, pad
 
 __all__ = ["learn_kneser_ney"]
-
-_NO_WEIGHTS = np.empty(0, np.int64)
 
 
 def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learned[NgramModel]:
@@ -57,13 +55,12 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
         )
     with stage("Counting n-grams", order + 1) as progress:
         counted = count_ngrams(pad(corpus, ends), order)
-        raw = (counted.windows, counted.window_counts)
         progress.advance()
         begin = np.uint64(len(corpus.alphabet) + ends + 1) << np.uint64(64 - bits)
         parts = []
-        longer = raw[0]
+        longer = counted.windows
         for k in range(order, 0, -1):
-            grams, counts = _of_length(*raw, k, bits)
+            grams, counts = counted.ngrams(k, "substring")
             table = (grams, counts)
             if k < order:
                 table = _by_neighbours(longer, grams, counts, bits, begin)
@@ -71,14 +68,13 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
             parts.append(_order(*table, k, bits, begin))
             progress.advance()
     parts.reverse()
-    sizes = [len(part[0]) for part in parts]
     model = NgramModel(
         corpus.alphabet,
         ends,
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        offsets_of([len(part[0]) for part in parts]),
         np.concatenate([part[0] for part in parts]),
         np.concatenate([part[1] for part in parts]),
-        np.concatenate([[0], np.cumsum(np.concatenate([part[2] for part in parts]))]),
+        offsets_of(np.concatenate([part[2] for part in parts])),
         np.concatenate([part[3] for part in parts]),
         np.concatenate([part[4] for part in parts]),
     )
@@ -89,23 +85,13 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
     return Learned(model, info)
 
 
-def _of_length(
-    windows: CodeArray, counts: IndexArray, k: int, bits: int
-) -> tuple[CodeArray, IndexArray]:
-    """Return the distinct k-grams, sorted, and how often each occurs."""
-    mask = ~np.uint64(0) << np.uint64(64 - bits * k)
-    last = np.uint64((1 << bits) - 1) << np.uint64(64 - bits * k)
-    whole = (windows & last) != 0
-    return _sum_runs(windows[whole] & mask, counts[whole])
-
-
 def _by_neighbours(
     longer: CodeArray, grams: CodeArray, counts: IndexArray, bits: int, begin: np.uint64
 ) -> tuple[CodeArray, IndexArray]:
     """Count distinct left neighbours instead, but keep raw counts after the begin mark."""
     without_first = longer << np.uint64(bits)
     without_first.sort()
-    inner = _sum_runs(without_first, _NO_WEIGHTS)
+    inner = sum_runs(without_first)
     first = np.searchsorted(grams, begin)  # the begin mark has the greatest code
     return np.concatenate([inner[0], grams[first:]]), np.concatenate([inner[1], counts[first:]])
 
@@ -132,10 +118,3 @@ def _order(
     size = np.diff(np.append(first, len(heads)))
     shares = (counts - taken) / np.repeat(total, size)
     return heads[first], backoff, size, symbols, shares, discount
-
-
-def _sum_runs(codes: CodeArray, weights: IndexArray) -> tuple[CodeArray, IndexArray]:
-    unique = np.empty(len(codes), np.uint64)
-    totals = np.empty(len(codes), np.int64)
-    n_runs = run_lengths(codes, weights, unique, totals)
-    return unique[:n_runs].copy(), totals[:n_runs].copy()

@@ -113,13 +113,9 @@ class NgramModel(Predictor):
         """
         padded = pad(corpus, self.ends)
         all_of_them = np.empty(padded.n_symbols)
+        lowest = 1.0 / self.width
         text_likelihoods(
-            padded.symbols,
-            padded.offsets,
-            self.bits,
-            self._contexts,
-            1.0 / self.width,
-            all_of_them,
+            padded.symbols, padded.offsets, self.bits, self._contexts, lowest, all_of_them
         )
         inside = np.ones(padded.n_symbols, dtype=bool)
         inside[padded.offsets[:-1]] = False
@@ -134,12 +130,7 @@ class NgramModel(Predictor):
         padded = pad(corpus, False, self.ends)
         rows = np.full((len(corpus), self.width), 1.0 / self.width)
         for index, row in enumerate(rows):
-            continue_row(
-                padded.codes(index)[-self.order :],
-                self.bits,
-                self._contexts,
-                row,
-            )
+            continue_row(padded.codes(index)[-self.order :], self.bits, self._contexts, row)
         return rows
 
     def draw(self, rng: np.random.Generator, length: int | None = None) -> SymbolArray:

@@ -12,11 +12,12 @@ import zipfile
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData, InvalidParameter, TooLarge
 from sigmastar.core.extras import require
 from sigmastar.core.memory import check_memory
 from sigmastar.core.progress import stage
-from sigmastar.corpus.frames import Frames, FrameTable, offsets_of
+from sigmastar.corpus.frames import Frames, FrameTable
 from sigmastar.corpus.readers.frame_columns import check_finite, find_roles
 from sigmastar.corpus.readers.frames_csv import read_csv_frames
 from sigmastar.corpus.readers.source import base_name

@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, counting_codes
 from sigmastar.corpus.corpus import Corpus
@@ -43,13 +44,6 @@ class Coder:
         if len(self._codes) != len(self._alphabet):
             self._alphabet = Alphabet(self._codes)
         return Corpus(codes, offsets_of(lengths), self._alphabet)
-
-
-def offsets_of(lengths: IndexArray) -> IndexArray:
-    """Return where each sequence begins, and the total."""
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def grouped(sequences: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:

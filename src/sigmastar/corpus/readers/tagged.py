@@ -6,7 +6,8 @@ list twice where a format has one kind of tag only).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TypeAlias
 
 from sigmastar.core.errors import ParseError
@@ -20,48 +21,37 @@ Sentence: TypeAlias = tuple[list[str], list[str], list[str]]
 
 def conllu(source: Source) -> Iterator[Sentence]:
     """Give the syntactic words of a CoNLL-U file (multiword tokens and empty nodes left out)."""
-    forms: list[str] = []
-    upos: list[str] = []
-    xpos: list[str] = []
-    for number, text in source.lines():
-        if not text.strip():
-            if forms:
-                yield forms, upos, xpos
-                forms, upos, xpos = [], [], []
-            continue
-        columns = word_columns(text, source.path, number)
-        if columns is not None:
-            forms.append(columns[FORM])
-            upos.append(columns[UPOS])
-            xpos.append(columns[XPOS])
-    if forms:
-        yield forms, upos, xpos
+    return _sentences(_conllu_words(source))
 
 
 def tag_columns(source: Source) -> Iterator[Sentence]:
     """Give the sentences of a file with FORM, UPOS and XPOS on a line, blank lines between."""
-    forms: list[str] = []
-    upos: list[str] = []
-    xpos: list[str] = []
+    return _sentences(_column_words(source))
+
+
+def _conllu_words(source: Source) -> Iterator[tuple[str, str, str] | None]:
     for number, text in source.lines():
-        if not text:
-            if forms:
-                yield forms, upos, xpos
-                forms, upos, xpos = [], [], []
-            continue
+        if not text.strip():
+            yield None
+        elif columns := word_columns(text, source.path, number):
+            yield columns[FORM], columns[UPOS], columns[XPOS]
+
+
+def _column_words(source: Source) -> Iterator[tuple[str, str, str] | None]:
+    for number, text in source.lines():
         columns = text.split("\t")
-        if len(columns) != 3 or not columns[0]:
-            raise ParseError(
-                source.path,
-                number,
-                "three tab-separated columns (word, UPOS, XPOS)",
-                f"{len(columns)} in {text[:60]!r}",
-            )
-        forms.append(columns[0])
-        upos.append(columns[1])
-        xpos.append(columns[2])
-    if forms:
-        yield forms, upos, xpos
+        if text and (len(columns) != 3 or not columns[0]):
+            expected = "three tab-separated columns (word, UPOS, XPOS)"
+            raise ParseError(source.path, number, expected, f"{len(columns)} in {text[:60]!r}")
+        yield (columns[0], columns[1], columns[2]) if text else None
+
+
+def _sentences(words: Iterable[tuple[str, str, str] | None]) -> Iterator[Sentence]:
+    """Gather words with their tags up to each None, which stands between sentences."""
+    for ended, group in groupby(words, lambda word: word is None):
+        if not ended:
+            forms, upos, xpos = map(list, zip(*group, strict=True))  # type: ignore[arg-type]
+            yield forms, upos, xpos
 
 
 def word_tag_lines(source: Source) -> Iterator[Sentence]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.core.types import FloatArray, IndexArray, Int, SymbolArray
 from sigmastar.ngrams.kernels.windows import CodeArray
 
 __all__ = ["Contexts", "continue_row", "text_likelihoods"]
@@ -34,29 +34,16 @@ class Contexts(NamedTuple):
 
 
 @kernel
-def find_code(codes: CodeArray, code: np.uint64, first: int, last: int) -> int:
-    """Return the place of a code in a sorted range, or -1."""
+def find(values: CodeArray | SymbolArray, value: Int, first: int, last: int) -> int:
+    """Return the place of a value in a sorted range, or -1."""
     end = last
     while first < last:
         middle = (first + last) >> 1
-        if codes[middle] < code:
+        if values[middle] < value:
             first = middle + 1
         else:
             last = middle
-    return first if first < end and codes[first] == code else -1
-
-
-@kernel
-def find_symbol(symbols: SymbolArray, symbol: int, first: int, last: int) -> int:
-    """Return the place of a symbol in a sorted range, or -1."""
-    end = last
-    while first < last:
-        middle = (first + last) >> 1
-        if symbols[middle] < symbol:
-            first = middle + 1
-        else:
-            last = middle
-    return first if first < end and symbols[first] == symbol else -1
+    return first if first < end and values[first] == value else -1
 
 
 @kernel
@@ -70,17 +57,12 @@ def context_code(text: SymbolArray, position: int, length: int, bits: int) -> np
 
 
 @kernel
-def continue_row(
-    context: SymbolArray,
-    bits: int,
-    contexts: Contexts,
-    row: FloatArray,
-) -> None:
+def continue_row(context: SymbolArray, bits: int, contexts: Contexts, row: FloatArray) -> None:
     """Turn a row of the lowest distribution into P(· | context), in place."""
     order_starts, codes, backoff, starts, symbols, shares = contexts
     for length in range(min(len(order_starts) - 1, len(context) + 1)):
         code = context_code(context, len(context), length, bits)
-        place = find_code(codes, code, order_starts[length], order_starts[length + 1])
+        place = find(codes, code, order_starts[length], order_starts[length + 1])
         if place < 0:
             return
         for j in range(len(row)):
@@ -103,11 +85,11 @@ def position_likelihood(
     likelihood = lowest
     for length in range(min(len(order_starts) - 1, position - begin + 1)):
         code = context_code(text, position, length, bits)
-        place = find_code(codes, code, order_starts[length], order_starts[length + 1])
+        place = find(codes, code, order_starts[length], order_starts[length + 1])
         if place < 0:
             break  # a context that was never met has no longer ones that were
         likelihood *= backoff[place]
-        gram = find_symbol(symbols, text[position], starts[place], starts[place + 1])
+        gram = find(symbols, text[position], starts[place], starts[place + 1])
         if gram >= 0:
             likelihood += shares[gram]
     return likelihood
