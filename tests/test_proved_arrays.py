@@ -51,5 +51,3 @@ def test_an_array_without_facts_is_noticed(monkeypatch):
     stored = read_stored(next(path for path in OLD if read_stored(path).kind == "PFA"))
     stored.arrays["more"] = stored.arrays["final"].copy()
     assert unproved(stored, monkeypatch) == {"more"}
-
-
