@@ -1,24 +1,10 @@
 """Every array of every kind of model file has facts: what a kernel sees has been proved."""
 
-import sys
-from pathlib import Path
-
+from questions import OLD, model_files
 from sigmastar.core import facts
 from sigmastar.core.model_files import read_stored
 from sigmastar.core.stored_model import MODEL_KINDS
 from sigmastar.loading import known_kinds
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools" / "fuzz"))
-
-from seeds import seed_files
-
-OLD = sorted((Path(__file__).parent / "data").glob("*/*.sigma"))
-
-
-def model_files():
-    young, failures = seed_files(young=True)
-    assert not failures
-    return [path for path in OLD + young if read_stored(path).kind in known_kinds()]
 
 
 def unproved(stored, monkeypatch):
@@ -37,17 +23,16 @@ def unproved(stored, monkeypatch):
 
 
 def test_every_array_of_every_kind_is_proved(monkeypatch):
-    kinds, found = set(), {}
-    for path in model_files():
-        stored = read_stored(path)
-        kinds.add(stored.kind)
-        if missing := unproved(stored, monkeypatch):
-            found.setdefault(stored.kind, set()).update(missing)
-    assert kinds == set(known_kinds())
-    assert not found
+    files = model_files()
+    assert files.keys() == known_kinds().keys()
+    found = {kind: set() for kind in files}
+    for kind, paths in files.items():
+        for path in paths:
+            found[kind] |= unproved(read_stored(path), monkeypatch)
+    assert found == {kind: set() for kind in files}
 
 
 def test_an_array_without_facts_is_noticed(monkeypatch):
-    stored = read_stored(next(path for path in OLD if read_stored(path).kind == "PFA"))
+    stored = read_stored(OLD / "v010" / "pfa-separable.sigma")
     stored.arrays["more"] = stored.arrays["final"].copy()
     assert unproved(stored, monkeypatch) == {"more"}

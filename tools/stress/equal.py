@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from sigmastar.core.stored_model import StoredModel
 
 __all__ = ["same"]
 
@@ -33,9 +36,11 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, BaseException):
         return str(one) == str(other)
+    if isinstance(one, StoredModel):
+        return same(one.to_stored(), other.to_stored())
     if dataclasses.is_dataclass(one):
         names = [field.name for field in dataclasses.fields(one)]
         return all(same(getattr(one, name), getattr(other, name)) for name in names)
-    if hasattr(one, "__dict__") and type(one).__eq__ is object.__eq__:
-        return same(vars(one), vars(other))
+    if type(one).__eq__ is object.__eq__:
+        return pickle.dumps(one) == pickle.dumps(other)
     return bool(one == other)
