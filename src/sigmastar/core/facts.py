@@ -27,7 +27,17 @@ from numpy.typing import DTypeLike
 
 from sigmastar.core.errors import InvalidModel
 
-__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "prove_fields", "proved"]
+__all__ = [
+    "Bytes",
+    "Codes",
+    "Fact",
+    "Flags",
+    "Floats",
+    "Offsets",
+    "freeze_proved",
+    "proved",
+    "sizes_of",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Size: TypeAlias = str | int
@@ -243,12 +253,22 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
     return found
 
 
-def prove_fields(model: Any, facts: Mapping[str, Fact], **sizes: int) -> None:
-    """Check the fields of a frozen dataclass that hold arrays, and freeze these too.
+def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> None:
+    """Replace the arrays of a frozen record by read-only ones for which the facts are proved.
 
     What somebody else could write to is copied: nobody changes what has been proved.
     """
-    for name, array in proved(facts, vars(model), **sizes).items():
+    given = {name: getattr(record, name) for name in facts}
+    for name, array in proved(facts, given, **sizes).items():
         frozen = array if array.base is None and not array.flags.writeable else array.copy()
         frozen.setflags(write=False)
-        object.__setattr__(model, name, frozen)
+        object.__setattr__(record, name, frozen)
+
+
+def sizes_of(record: object, facts: Mapping[str, Fact]) -> dict[str, int]:
+    """Read the sizes that the facts name off the arrays of a record that are proved."""
+    known = _Sizes()
+    for name, fact in facts.items():
+        for size, length in zip(fact.shape, getattr(record, name).shape, strict=True):
+            known.bind(size, length)
+    return known

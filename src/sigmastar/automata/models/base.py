@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Fact, prove_fields
+from sigmastar.core.facts import Fact, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -28,7 +28,7 @@ class StateModel(StoredModel):
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
             raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
-        prove_fields(self, self.array_facts, symbols=len(self.alphabet))
+        freeze_proved(self, self.array_facts, symbols=len(self.alphabet))
         if self.n_states == 0:
             raise InvalidModel("a model needs at least one state; got none.")
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Fact, prove_fields
+from sigmastar.core.facts import Fact, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -36,7 +36,7 @@ class TwoSided(StoredModel):
         for name in ("input_alphabet", "output_alphabet"):
             if not isinstance(getattr(self, name), Alphabet):
                 raise InvalidModel(f"{name} must be an Alphabet; got {getattr(self, name)!r}.")
-        prove_fields(self, self._arrays, inputs=self.n_inputs, outputs=self.n_outputs)
+        freeze_proved(self, self._arrays, inputs=self.n_inputs, outputs=self.n_outputs)
         if self.n_states == 0:
             raise InvalidModel("a model needs at least one state; got none.")
 
