@@ -38,7 +38,7 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
     """
     with contextlib.ExitStack() as opened:
         # The last one opened is the first one closed, and that is when a file appears.
-        for path, data in reversed(files.items()):
+        for path, data in reversed(list(files.items())):
             file = opened.enter_context(atomic_open(path))
             file.write(data)
             file.flush()

@@ -186,8 +186,8 @@ class ContextMixtureModel(Predictor):
         meta = stored.meta
         alphabet, ends = alphabet_from_json(meta.get("alphabet")), bool(meta.get("ends"))
         numbers = {name: int(meta[name]) for name in ("separator", "n_windows", "low_bits")}
-        parts = experts_of(stored.arrays, len(alphabet) + ends, numbers)
-        return cls(alphabet, ends, *parts, rate=float(meta["rate"]))
+        leaf_of, experts, weights = experts_of(stored.arrays, len(alphabet) + ends, numbers)
+        return cls(alphabet, ends, leaf_of, experts, weights, float(meta["rate"]))
 
 
 def leaves_of(corpus: Corpus, leaf_of: SymbolArray, ends: bool) -> tuple[SymbolArray, IndexArray]:
