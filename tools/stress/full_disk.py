@@ -97,7 +97,9 @@ def _into_file(command: list[str], sources: Path, disk: Path, limit: bool) -> li
         path.unlink()
     words = [str(disk / word) if word.startswith("OUT") else word for word in command]
     (target,) = (Path(word) for word in words if word.startswith(f"{disk}{os.sep}"))
-    target.write_bytes(_OLD)
+    resumes = "--checkpoint" in command  # would not take the old file for one of its own
+    if not resumes:
+        target.write_bytes(_OLD)
     if not limit:  # leave less room than any of the outputs needs
         with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as file:
             while True:
@@ -105,15 +107,16 @@ def _into_file(command: list[str], sources: Path, disk: Path, limit: bool) -> li
     done = _run(words, sources, limited=limit)
     found = []
     # A run whose checkpoints cannot be written goes on, with a word about it.
-    if (done.returncode == 0) != ("--checkpoint" in command):
+    if (done.returncode == 0) != resumes:
         found.append(f"exit code {done.returncode}")
     if b"Traceback" in done.stderr:
         found.append("traceback")
     if not done.stderr.strip():
         found.append("not a word")
-    if not target.exists() or target.read_bytes() != _OLD:
+    if not resumes and (not target.exists() or target.read_bytes() != _OLD):
         found.append("the old file is gone")
-    left = {path.name for path in disk.iterdir()} - {target.name, "ballast"}
+    kept = {"ballast"} if resumes else {"ballast", target.name}
+    left = {path.name for path in disk.iterdir()} - kept
     if left:
         found.append(f"left behind {sorted(left)}")
     return found
