@@ -17,7 +17,7 @@ from typing import IO
 
 from sigmastar.core.errors import DataNotFound, ParseError
 
-__all__ = ["MAX_LINE", "Source", "base_name"]
+__all__ = ["MAX_LINE", "Source", "base_name", "is_compressed"]
 
 BLOCK = 1 << 20
 MAX_LINE = 1 << 26
@@ -48,10 +48,19 @@ class Source:
         The file.
     max_line : int
         The longest line allowed, in bytes.
+    span : pair of int, optional
+        Read only these bytes, from the first up to but not including the second, as they are.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        max_line: int = MAX_LINE,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         self.path = os.fspath(path)
+        self.span = span
         self.max_line = max_line
         self.line = 1  # the line at which the next block begins
         self._file: IO[bytes] | None = None
@@ -68,7 +77,7 @@ class Source:
                 raise DataNotFound(
                     f"{self.path!r} cannot be opened ({error}). Check the path."
                 ) from None
-        self._chunks = _expand(raw)
+        self._chunks = _expand(raw) if self.span is None else _cut_out(raw, *self.span)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,7 +101,8 @@ class Source:
             if not chunk:
                 break
             first += chunk
-        yield first.removeprefix(_BOM)
+        begins = self.span is None or self.span[0] == 0
+        yield first.removeprefix(_BOM) if begins else first
         while chunk := self._next_chunk():
             yield chunk
 
@@ -151,6 +161,19 @@ class Source:
     def _too_long(self) -> ParseError:
         allowed = f"a line of at most {self.max_line:,} bytes"
         return ParseError(self.path, self.line, allowed, "a longer one")
+
+
+def is_compressed(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is one stream that cannot be entered in the middle."""
+    with open(path, "rb") as file:
+        return file.read(len(_XZ)).startswith((_GZIP, _XZ))
+
+
+def _cut_out(raw: IO[bytes], first: int, last: int) -> Iterator[bytes]:
+    raw.seek(first)
+    while first < last and (chunk := raw.read(min(BLOCK, last - first))):
+        first += len(chunk)
+        yield chunk
 
 
 def _expand(raw: IO[bytes]) -> Iterator[bytes]:

@@ -1,0 +1,426 @@
+"""Partitions: a corpus that is not here, as an ordered list of parts with one alphabet.
+
+A part is read and encoded once; from then on it is integers, in a scratch directory or in the
+memory of the worker that has it. What is to be found out about all sequences is a
+:class:`~sigmastar.core.reduction.Reduction`, carried out where the parts are: by threads of this
+machine or by a Dask cluster. Same parts, same bits: for counts whatever the parts, for sums of
+floats whoever adds them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.extras import require
+from sigmastar.core.memory import MaxMemory
+from sigmastar.core.reduction import Reduction, reduced
+from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
+from sigmastar.core.runners import Runner
+from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.encoding import Skipped, encode_parts
+from sigmastar.corpus.part_sources import (
+    ArrowRows,
+    FrameRows,
+    GivenSequences,
+    PartSource,
+    check_sequences_apart,
+    file_parts,
+    names_of_rows,
+)
+from sigmastar.corpus.readers.growing import join
+from sigmastar.corpus.selection import Chosen, kept_rows, open_part
+from sigmastar.corpus.where import Where
+
+__all__ = ["Data", "Partitions", "Prepared", "Skipped", "reduce_data"]
+
+R = TypeVar("R")
+PART_BYTES = 16 << 20  # of text: a part is a few seconds of work, and fits many times into memory
+
+
+class _Part(NamedTuple):
+    """What is known of an encoded part, and where it is."""
+
+    handle: Any
+    first: int
+    n_sequences: int
+    n_symbols: int
+    digest: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Partitions:
+    """Sequences in parts, with one alphabet.
+
+    Made by :meth:`from_files`, :meth:`from_sequences`, :meth:`from_bag`, :meth:`from_dataframe` or
+    :meth:`from_arrow`; ``fit`` of the learners that say so takes it wherever it takes sequences.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        What the codes of all parts stand for.
+    skipped : tuple of Skipped
+        Parts that could not be read and were left out (``on_error="skip"``).
+
+    Examples
+    --------
+    >>> parts = Partitions.from_sequences([["ab", "abab"], ["ababab"]], threads=1)
+    >>> len(parts), parts.n_parts, parts.n_symbols, parts.alphabet.symbols
+    (3, 2, 12, ('a', 'b'))
+    """
+
+    alphabet: Alphabet
+    skipped: tuple[Skipped, ...]
+    _parts: tuple[_Part, ...]
+    _runner: Runner
+    _folder: Any  # a temporary scratch directory lives as long as somebody refers to it
+    _chosen: tuple[Chosen, ...] = ()
+
+    @classmethod
+    def from_files(
+        cls,
+        files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        format: str | None = None,
+        *,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+        column: str | None = None,
+        chunk: int | None = None,
+        part_bytes: int = PART_BYTES,
+        on_error: str = "raise",
+        client: Any = None,
+        threads: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        max_memory: MaxMemory = None,
+    ) -> Partitions:
+        """Read files of sequences.
+
+        Parameters
+        ----------
+        files : str, path or list of these
+            Paths, directories, or patterns such as ``"logs/*.gz"``. Files come in the order of the
+            list, those of a pattern by name. A large file is cut between sequences; one that is
+            compressed, begins with a header (PAutomaC) or is read in chunks is one part.
+        format, alphabet, unknown, column, chunk
+            As for :func:`sigmastar.read_corpus`. The alphabet is collected if it is not given.
+        part_bytes : int
+            Bytes of text in a part of a file that is cut.
+        on_error : {"raise", "skip"}
+            What to do with a part that cannot be read: leave it out, and list it in ``skipped``.
+        client : distributed.Client or str, optional
+            The cluster (or its scheduler's address) whose workers do the work. They must be able to
+            read the files.
+        threads : int, optional
+            Without a cluster: parts worked on at a time; by default all threads there are.
+        scratch : path, optional
+            Directory for the encoded parts; workers of a cluster must share it. Who comes back to
+            it with the same files finds them encoded. By default a temporary one or, on a cluster,
+            the memory of the workers.
+        max_memory : int, str or None
+            Bound of what is kept in memory between passes, such as ``"4GB"``.
+        """
+        check("part_bytes", part_bytes, Integer(1))
+        sources = file_parts(
+            files, format=format, part_bytes=part_bytes, column=column, chunk=chunk
+        )
+        states = [os.stat(path) for path in sorted({source.path for source in sources})]
+        key = repr((sources, [(state.st_size, state.st_mtime_ns) for state in states]))
+        where = Where(client, threads, scratch, max_memory)
+        return cls._encoded(sources, alphabet, unknown, where, on_error, key)
+
+    @classmethod
+    def from_sequences(
+        cls,
+        parts: Sequence[Any],
+        *,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+        client: Any = None,
+        threads: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        max_memory: MaxMemory = None,
+    ) -> Partitions:
+        """Take lists of sequences, each list a part; a list may be something Dask will compute.
+
+        Parameters
+        ----------
+        parts : list of lists of sequences
+            Or of ``dask.delayed`` objects that give such lists.
+        alphabet, unknown, client, threads, scratch, max_memory
+            As for :meth:`from_files`.
+        """
+        sources = [GivenSequences(number, part) for number, part in enumerate(parts)]
+        where = Where(client, threads, scratch, max_memory)
+        return cls._encoded(sources, alphabet, unknown, where)
+
+    @classmethod
+    def from_bag(cls, bag: Any, **options: Any) -> Partitions:
+        """Take a Dask bag of sequences, one part for each of its partitions.
+
+        Parameters
+        ----------
+        bag : dask.bag.Bag
+            Of lists, tuples, arrays or strings of hashable symbols.
+        **options
+            As for :meth:`from_sequences`.
+        """
+        if not hasattr(bag, "to_delayed"):
+            raise InvalidData(
+                f"expected a Dask bag of sequences; got {type(bag).__name__}. "
+                "Make one with dask.bag.from_sequence(sequences), or use from_sequences."
+            )
+        dask = require("dask", "dask", "reading a Dask bag")
+        # Each piece takes along only its own part of the plan.
+        return cls.from_sequences(
+            [dask.optimize(piece)[0] for piece in bag.to_delayed()], **options
+        )
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        sequence: str,
+        symbol: str,
+        order: str | None = None,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+        client: Any = None,
+        threads: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        max_memory: MaxMemory = None,
+    ) -> Partitions:
+        """Take a Dask dataframe with a row for each symbol.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame
+            All rows of a sequence must lie in one partition.
+        sequence, symbol : str
+            The columns that tell sequences apart and that hold the symbols.
+        order : str, optional
+            The column that orders the rows of a sequence; by default they are in order.
+        alphabet, unknown, client, threads, scratch, max_memory
+            As for :meth:`from_files`.
+        """
+        if not hasattr(frame, "to_delayed"):
+            raise InvalidData(f"expected a Dask dataframe; got {type(frame).__name__}.")
+        pieces = frame.to_delayed()
+        where = Where(client, threads, scratch, max_memory)
+        none = [None] * len(pieces)
+        check_sequences_apart(where.runner().stream(names_of_rows, sequence, pieces, none))
+        sources = [FrameRows(i, rows, sequence, symbol, order) for i, rows in enumerate(pieces)]
+        return cls._encoded(sources, alphabet, unknown, where)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        dataset: Any,
+        column: str,
+        *,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+        on_error: str = "raise",
+        client: Any = None,
+        threads: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        max_memory: MaxMemory = None,
+    ) -> Partitions:
+        """Take a column of an Arrow data set, such as a folder of Parquet files.
+
+        Parameters
+        ----------
+        dataset : pyarrow.dataset.Dataset
+            Each row group is a part.
+        column : str
+            Holds a sequence in each row: a list of values, or a string of characters.
+        alphabet, unknown, on_error, client, threads, scratch, max_memory
+            As for :meth:`from_files`.
+        """
+        if not hasattr(dataset, "get_fragments"):
+            raise InvalidData(f"expected a pyarrow data set; got {type(dataset).__name__}.")
+        pieces: list[Any] = []
+        for fragment in dataset.get_fragments():
+            cut = getattr(fragment, "split_by_row_group", None)
+            pieces += [fragment] if cut is None else cut()
+        sources = [ArrowRows(number, piece, column) for number, piece in enumerate(pieces)]
+        where = Where(client, threads, scratch, max_memory)
+        return cls._encoded(sources, alphabet, unknown, where, on_error)
+
+    @classmethod
+    def _encoded(
+        cls,
+        sources: Sequence[PartSource],
+        alphabet: Alphabet | None,
+        unknown: Unknown,
+        where: Where,
+        on_error: str = "raise",
+        key: str | None = None,
+    ) -> Partitions:
+        check_unknown(unknown)
+        check("on_error", on_error, Choice("raise", "skip"))
+        check("alphabet", alphabet, AnyOf(Nothing(), Instance(Alphabet, words="an Alphabet")))
+        runner, folder = where.runner(), where.folder()
+        found = encode_parts(sources, alphabet, unknown, on_error, runner, str(folder or ""), key)
+        parts, first = [], 0
+        for handle, facts in found.parts:
+            parts.append(_Part(handle, first, facts.n_sequences, facts.n_symbols, facts.digest))
+            first += facts.n_sequences
+        return cls(found.alphabet, found.skipped, tuple(parts), runner, folder)
+
+    def __len__(self) -> int:
+        return self._n_sequences
+
+    @cached_property
+    def _n_sequences(self) -> int:
+        if not self._chosen:
+            return sum(part.n_sequences for part in self._parts)
+        # What is chosen depends on numbers alone: nothing needs to be read.
+        return sum(
+            int(kept_rows(part.first, part.n_sequences, self._chosen).sum()) for part in self._parts
+        )
+
+    @cached_property
+    def n_symbols(self) -> int:
+        """How many symbols all sequences have together."""
+        if not self._chosen:
+            return sum(part.n_symbols for part in self._parts)
+        return sum(self.stream(_count_symbols))
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._parts)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of sequences, in the form scikit-learn asks for."""
+        return (len(self),)
+
+    @property
+    def digest(self) -> str:
+        """A name for these sequences in these parts."""
+        whole = hashlib.sha256(repr(self._chosen).encode())
+        for part in self._parts:
+            whole.update(part.digest.encode())
+        return whole.hexdigest()
+
+    def __repr__(self) -> str:
+        return (
+            f"Partitions({len(self):,} sequences in {self.n_parts:,} parts, "
+            f"alphabet of {len(self.alphabet):,})"
+        )
+
+    def __getitem__(self, index: slice) -> Corpus:
+        """Return the first sequences as a corpus: ``parts[:n]``."""
+        if not isinstance(index, slice) or index.start or index.step not in (None, 1):
+            raise InvalidParameter(
+                "only the first sequences of Partitions can be taken, as parts[:n]; "
+                f"got {index!r}. Use parts.corpora() to go through all of them."
+            )
+        wanted = len(self) if index.stop is None else max(index.stop, 0)
+        taken: list[Corpus] = []
+        for part in self.corpora():
+            if wanted <= 0:
+                break
+            taken.append(part[:wanted])
+            wanted -= len(part)
+        return join(taken) if taken else Corpus([], [0], self.alphabet)
+
+    def corpora(self) -> Iterator[Corpus]:
+        """Give each part as a corpus, in order."""
+        return self.stream(_same_corpus)
+
+    def stream(self, function: Callable[[Corpus], R]) -> Iterator[R]:
+        """Apply a function to each part where it is; give the results in order.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a corpus; must be importable by name where workers are other processes.
+        """
+        handles, extras = self._opened
+        return self._runner.stream(_apply, (self.alphabet, function), handles, extras)
+
+    def reduce(self, reduction: Reduction[Corpus, Any, R]) -> R:
+        """Carry out a reduction over all parts."""
+        self._check_not_empty()
+        handles, extras = self._opened
+        return self._runner.reduce(reduction, open_part, self.alphabet, handles, extras)
+
+    def prepared(self, layout: Callable[[Corpus], Any]) -> Prepared:
+        """Lay out each part for many passes; what comes of it stays where the part is."""
+        self._check_not_empty()
+        handles, extras = self._opened
+        placed = self._runner.place(_apply, (self.alphabet, layout), handles, extras)
+        return Prepared(placed, self._runner)
+
+    def split(self, fraction: float, seed: int) -> tuple[Self, Self]:
+        """Set about a share of the sequences aside, each by its number; give them and the rest."""
+        both = [
+            replace(self, _chosen=(*self._chosen, Chosen(fraction, seed, marked)))
+            for marked in (True, False)
+        ]
+        if not len(both[0]) or not len(both[1]):
+            raise InvalidData(
+                f"setting {fraction:g} of {len(self)} sequences aside must leave some on both "
+                "sides; it does not. Give more sequences."
+            )
+        return both[0], both[1]
+
+    def close(self) -> None:
+        """Let go of a client that was made from an address."""
+        self._runner.close()
+
+    @property
+    def _opened(self) -> tuple[list[Any], list[Any]]:
+        extras = [(part.first, self._chosen) for part in self._parts]
+        return [part.handle for part in self._parts], extras
+
+    def _check_not_empty(self) -> None:
+        if not len(self):
+            raise InvalidData("X must hold at least one sequence; it is empty.")
+
+
+Data: TypeAlias = Corpus | Partitions
+
+
+def reduce_data(reduction: Reduction[Corpus, Any, R], data: Data) -> R:
+    """Carry out a reduction over a corpus, which is one part, or over Partitions."""
+    return data.reduce(reduction) if isinstance(data, Partitions) else reduced(reduction, [data])
+
+
+class Prepared:
+    """Parts laid out for many passes."""
+
+    def __init__(self, placed: list[Any], runner: Runner) -> None:
+        self._placed = placed
+        self._runner = runner
+
+    def reduce(self, reduction: Reduction[Any, Any, R]) -> R:
+        """Carry out a reduction over what was laid out."""
+        none = [None] * len(self._placed)
+        return self._runner.reduce(reduction, _as_it_is, None, self._placed, none)
+
+
+def _apply(shared: tuple[Alphabet, Callable[[Corpus], R]], part: Any, extra: Any) -> R:
+    alphabet, function = shared
+    return function(open_part(alphabet, part, extra))
+
+
+def _as_it_is(_: None, part: Any, __: None) -> Any:
+    return part
+
+
+def _same_corpus(corpus: Corpus) -> Corpus:
+    return corpus
+
+
+def _count_symbols(corpus: Corpus) -> int:
+    return corpus.n_symbols
