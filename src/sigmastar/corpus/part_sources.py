@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sigmastar.core.errors import DataNotFound, InvalidData
+from sigmastar.core.extras import require
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.readers.api import read_span
@@ -187,6 +188,17 @@ def _hidden(path: str) -> bool:
 def _at_hand(value: Any) -> Any:
     """Compute what Dask has only planned, here and now."""
     return value.compute(scheduler="synchronous") if hasattr(value, "compute") else value
+
+
+def bag_pieces(bag: Any) -> list[Any]:
+    """Give the partitions of a Dask bag, each with its own part of the plan only."""
+    if not hasattr(bag, "to_delayed"):
+        raise InvalidData(
+            f"expected a Dask bag of sequences; got {type(bag).__name__}. Make one with "
+            "dask.bag.from_sequence(sequences), or give lists: Partitions.from_sequences."
+        )
+    optimize = require("dask", "dask", "reading a Dask bag").optimize
+    return [optimize(piece)[0] for piece in bag.to_delayed()]
 
 
 def names_of_rows(column: str, rows: Any, _: None) -> list[Any]:

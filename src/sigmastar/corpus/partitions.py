@@ -14,11 +14,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, Unpack
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.extras import require
-from sigmastar.core.memory import MaxMemory
 from sigmastar.core.reduction import Reduction, reduced
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.core.runners import Runner
@@ -30,13 +28,14 @@ from sigmastar.corpus.part_sources import (
     FrameRows,
     GivenSequences,
     PartSource,
+    bag_pieces,
     check_sequences_apart,
     file_parts,
     names_of_rows,
 )
 from sigmastar.corpus.readers.growing import join
 from sigmastar.corpus.selection import Chosen, kept_rows, open_part
-from sigmastar.corpus.where import Where
+from sigmastar.corpus.where import PartOptions, Where
 
 __all__ = ["Data", "Partitions", "Prepared", "Skipped", "reduce_data"]
 
@@ -88,16 +87,11 @@ class Partitions:
         files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         format: str | None = None,
         *,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
         column: str | None = None,
         chunk: int | None = None,
         part_bytes: int = PART_BYTES,
         on_error: str = "raise",
-        client: Any = None,
-        threads: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        max_memory: MaxMemory = None,
+        **options: Unpack[PartOptions],
     ) -> Partitions:
         """Read files of sequences.
 
@@ -107,12 +101,16 @@ class Partitions:
             Paths, directories, or patterns such as ``"logs/*.gz"``. Files come in the order of the
             list, those of a pattern by name. A large file is cut between sequences; one that is
             compressed, begins with a header (PAutomaC) or is read in chunks is one part.
-        format, alphabet, unknown, column, chunk
-            As for :func:`sigmastar.read_corpus`. The alphabet is collected if it is not given.
+        format, column, chunk
+            As for :func:`sigmastar.read_corpus`.
         part_bytes : int
             Bytes of text in a part of a file that is cut.
         on_error : {"raise", "skip"}
             What to do with a part that cannot be read: leave it out, and list it in ``skipped``.
+        alphabet : Alphabet, optional
+            The coding; by default the symbols that occur, sorted.
+        unknown : {"error", "ignore", "unk"}
+            What to do with symbols outside the alphabet.
         client : distributed.Client or str, optional
             The cluster (or its scheduler's address) whose workers do the work. They must be able to
             read the files.
@@ -131,36 +129,25 @@ class Partitions:
         )
         states = [os.stat(path) for path in sorted({source.path for source in sources})]
         key = repr((sources, [(state.st_size, state.st_mtime_ns) for state in states]))
-        where = Where(client, threads, scratch, max_memory)
-        return cls._encoded(sources, alphabet, unknown, where, on_error, key)
+        return cls._encoded(sources, on_error, key, **options)
 
     @classmethod
-    def from_sequences(
-        cls,
-        parts: Sequence[Any],
-        *,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-        client: Any = None,
-        threads: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        max_memory: MaxMemory = None,
-    ) -> Partitions:
+    def from_sequences(cls, parts: Sequence[Any], **options: Unpack[PartOptions]) -> Partitions:
         """Take lists of sequences, each list a part; a list may be something Dask will compute.
 
         Parameters
         ----------
         parts : list of lists of sequences
             Or of ``dask.delayed`` objects that give such lists.
-        alphabet, unknown, client, threads, scratch, max_memory
-            As for :meth:`from_files`.
+        **options
+            ``alphabet``, ``unknown``, ``client``, ``threads``, ``scratch`` and ``max_memory``, as
+            for :meth:`from_files`.
         """
         sources = [GivenSequences(number, part) for number, part in enumerate(parts)]
-        where = Where(client, threads, scratch, max_memory)
-        return cls._encoded(sources, alphabet, unknown, where)
+        return cls._encoded(sources, **options)
 
     @classmethod
-    def from_bag(cls, bag: Any, **options: Any) -> Partitions:
+    def from_bag(cls, bag: Any, **options: Unpack[PartOptions]) -> Partitions:
         """Take a Dask bag of sequences, one part for each of its partitions.
 
         Parameters
@@ -170,16 +157,7 @@ class Partitions:
         **options
             As for :meth:`from_sequences`.
         """
-        if not hasattr(bag, "to_delayed"):
-            raise InvalidData(
-                f"expected a Dask bag of sequences; got {type(bag).__name__}. "
-                "Make one with dask.bag.from_sequence(sequences), or use from_sequences."
-            )
-        dask = require("dask", "dask", "reading a Dask bag")
-        # Each piece takes along only its own part of the plan.
-        return cls.from_sequences(
-            [dask.optimize(piece)[0] for piece in bag.to_delayed()], **options
-        )
+        return cls.from_sequences(bag_pieces(bag), **options)
 
     @classmethod
     def from_dataframe(
@@ -189,12 +167,7 @@ class Partitions:
         sequence: str,
         symbol: str,
         order: str | None = None,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
-        client: Any = None,
-        threads: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        max_memory: MaxMemory = None,
+        **options: Unpack[PartOptions],
     ) -> Partitions:
         """Take a Dask dataframe with a row for each symbol.
 
@@ -206,17 +179,18 @@ class Partitions:
             The columns that tell sequences apart and that hold the symbols.
         order : str, optional
             The column that orders the rows of a sequence; by default they are in order.
-        alphabet, unknown, client, threads, scratch, max_memory
-            As for :meth:`from_files`.
+        **options
+            ``alphabet``, ``unknown``, ``client``, ``threads``, ``scratch`` and ``max_memory``, as
+            for :meth:`from_files`.
         """
         if not hasattr(frame, "to_delayed"):
             raise InvalidData(f"expected a Dask dataframe; got {type(frame).__name__}.")
         pieces = frame.to_delayed()
-        where = Where(client, threads, scratch, max_memory)
         none = [None] * len(pieces)
-        check_sequences_apart(where.runner().stream(names_of_rows, sequence, pieces, none))
+        runner = Where(options.get("client"), options.get("threads")).runner()
+        check_sequences_apart(runner.stream(names_of_rows, sequence, pieces, none))
         sources = [FrameRows(i, rows, sequence, symbol, order) for i, rows in enumerate(pieces)]
-        return cls._encoded(sources, alphabet, unknown, where)
+        return cls._encoded(sources, **options)
 
     @classmethod
     def from_arrow(
@@ -224,13 +198,8 @@ class Partitions:
         dataset: Any,
         column: str,
         *,
-        alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
         on_error: str = "raise",
-        client: Any = None,
-        threads: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        max_memory: MaxMemory = None,
+        **options: Unpack[PartOptions],
     ) -> Partitions:
         """Take a column of an Arrow data set, such as a folder of Parquet files.
 
@@ -240,7 +209,7 @@ class Partitions:
             Each row group is a part.
         column : str
             Holds a sequence in each row: a list of values, or a string of characters.
-        alphabet, unknown, on_error, client, threads, scratch, max_memory
+        on_error, **options
             As for :meth:`from_files`.
         """
         if not hasattr(dataset, "get_fragments"):
@@ -250,22 +219,23 @@ class Partitions:
             cut = getattr(fragment, "split_by_row_group", None)
             pieces += [fragment] if cut is None else cut()
         sources = [ArrowRows(number, piece, column) for number, piece in enumerate(pieces)]
-        where = Where(client, threads, scratch, max_memory)
-        return cls._encoded(sources, alphabet, unknown, where, on_error)
+        return cls._encoded(sources, on_error, **options)
 
     @classmethod
     def _encoded(
         cls,
         sources: Sequence[PartSource],
-        alphabet: Alphabet | None,
-        unknown: Unknown,
-        where: Where,
         on_error: str = "raise",
         key: str | None = None,
+        *,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+        **options: Any,
     ) -> Partitions:
         check_unknown(unknown)
         check("on_error", on_error, Choice("raise", "skip"))
         check("alphabet", alphabet, AnyOf(Nothing(), Instance(Alphabet, words="an Alphabet")))
+        where = Where(**options)
         runner, folder = where.runner(), where.folder()
         found = encode_parts(sources, alphabet, unknown, on_error, runner, str(folder or ""), key)
         parts, first = [], 0

@@ -7,23 +7,35 @@ import shutil
 import tempfile
 import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from sigmastar.core.memory import MaxMemory
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.runners import LocalRunner, Runner
+from sigmastar.corpus.alphabet import Alphabet, Unknown
 
-__all__ = ["Where"]
+__all__ = ["PartOptions", "Where", "current_runner"]
+
+
+class PartOptions(TypedDict, total=False):
+    """What every way to make :class:`~sigmastar.Partitions` lets one choose."""
+
+    alphabet: Alphabet | None
+    unknown: Unknown
+    client: Any
+    threads: int | None
+    scratch: str | os.PathLike[str] | None
+    max_memory: MaxMemory
 
 
 @dataclass(frozen=True)
 class Where:
     """Who does the work, and where encoded parts are kept."""
 
-    client: Any
-    threads: int | None
-    scratch: str | os.PathLike[str] | None
-    max_memory: MaxMemory
+    client: Any = None
+    threads: int | None = None
+    scratch: str | os.PathLike[str] | None = None
+    max_memory: MaxMemory = None
 
     def runner(self) -> Runner:
         """Give who does the work."""
@@ -42,6 +54,23 @@ class Where:
         if self.client is not None:
             return None  # parts stay in the memory of the workers
         return _Temporary()
+
+
+def current_runner() -> Runner:
+    """Give the cluster that Dask would use if there is one, else threads of this machine."""
+    import dask
+
+    client = dask.config.get("scheduler", None)
+    if not hasattr(client, "submit"):
+        try:
+            from distributed import get_client
+
+            client = get_client()
+        except (ImportError, ValueError):
+            return LocalRunner()
+    from sigmastar.core.cluster import ClusterRunner
+
+    return ClusterRunner(client)
 
 
 class _Temporary:
