@@ -97,7 +97,8 @@ class ClusterRunner(Runner):
                 for i in range(0, len(level), 2)
             ]
         with stage(reduction.title, len(parts)) as progress:
-            done = require("distributed", "dask", "working on a cluster").as_completed(leaves)
+            distributed = require("distributed", "dask", "working on a cluster")
+            done = distributed.as_completed(leaves, loop=self.client.loop)
             leaves.clear()
             for _ in done:
                 progress.advance(note="parts")
