@@ -30,17 +30,7 @@ __all__ = ["replay_recipe"]
 def replay_recipe(
     corpus: Corpus, recipe: Mapping[str, Any], *, n_jobs: int | None = None
 ) -> Learned[WFA | HMM]:
-    """Take the recorded steps again; on the same sequences they give the same model.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The training sequences of the search.
-    recipe : mapping
-        ``info["recipe"]`` of the search.
-    n_jobs : int or None
-        Threads.
-    """
+    """Take the recorded steps (``info["recipe"]``) again: the same data give the same model."""
     began = time.monotonic()
     try:
         components = recipe["components"]

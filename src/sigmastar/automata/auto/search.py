@@ -82,7 +82,7 @@ class Failure(NamedTuple):
     """A learner that could not do this problem, why, and how long it took to find out."""
 
     name: str
-    reason: str
+    failed: str
     seconds: float
 
 
@@ -95,23 +95,9 @@ def learn_auto(
 ) -> Learned[WFA | HMM]:
     """Choose, mix and refit within ``time_budget`` seconds.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Training sequences.
-    time_budget : float
-        Seconds of wall time.
-    random_state : int, Generator, …
-        Seeds the split and all starts.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    Learned
-        ``info["leaderboard"]`` has a row for every candidate, best first, then one for every quick
-        learner that failed, with its reason; ``info["recipe"]`` can be replayed
-        (:func:`sigmastar.automata.auto.replay.replay_recipe`).
+    ``info["leaderboard"]`` has a row for every candidate, and one for every learner that failed,
+    with its reason; ``info["recipe"]`` can be replayed
+    (:func:`sigmastar.automata.auto.replay.replay_recipe`).
     """
     began = time.monotonic()
     seed = int(as_generator(random_state).integers(2**31))
@@ -130,11 +116,8 @@ def learn_auto(
         "refit": steps,
         "components": [{"weight": c.weight, "name": c.name, **(c.recipe or {})} for c in chosen],
     }
-    info: dict[str, Any] = {
-        "leaderboard": search.leaderboard(),
-        "recipe": recipe,
-        "seconds": time.monotonic() - began,
-    }
+    seconds = time.monotonic() - began
+    info = {"leaderboard": search.leaderboard(), "recipe": recipe, "seconds": seconds}
     return Learned(model, info)
 
 
@@ -172,8 +155,8 @@ class _Search:
         """Fit the moment learners on the training part and start tracks from what they give."""
         for name, learn in QUICK_LEARNERS.items():
             started = time.monotonic()
-            if started - self.began > QUICK * self.budget:
-                return
+            if self.candidates and started - self.began > QUICK * self.budget:
+                return  # whatever the budget, there is something to choose
             try:
                 model = learn(self.train).model
             except SigmastarError as error:
@@ -319,15 +302,13 @@ class _Search:
             states = [c.parameters for c in trainable]
             while steps < REFIT_STEPS:
                 started = time.monotonic()
-                following = [
+                states = [
                     refit(str(c.family), p, forest, 1, self.workers)
                     for c, p in zip(trainable, states, strict=True)
                 ]
-                if time.monotonic() + (time.monotonic() - started) > deadline and steps:
-                    break
-                states, steps = following, steps + 1
+                steps += 1
                 self._tell(f"refit {steps}")
-                if time.monotonic() + (time.monotonic() - started) > deadline:
+                if 2 * time.monotonic() - started > deadline:
                     break
             for candidate, parameters in zip(trainable, states, strict=True):
                 candidate.model = family_named(str(candidate.family)).model(
@@ -350,11 +331,7 @@ class _Search:
             for c in sorted(self.candidates, key=_score, reverse=True)
         ]
         nothing = {"held_out": -np.inf, "n_states": 0, "weight": 0.0}
-        failed = [
-            {**nothing, "name": f.name, "seconds": f.seconds, "failed": f.reason}
-            for f in self.failures
-        ]
-        return rows + failed
+        return rows + [nothing | failure._asdict() for failure in self.failures]
 
 
 def _score(candidate: Candidate) -> float:

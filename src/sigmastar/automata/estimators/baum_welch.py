@@ -33,11 +33,7 @@ __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
 _SAMPLE = 20_000  # sequences of Partitions that a start is found from
 
 
-class _Model(Instance):
-    """A model or an estimator of one."""
-
-    def __init__(self) -> None:
-        super().__init__(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
+_MODEL = Instance(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
 
 
 @dataclass(eq=False, repr=False)
@@ -47,7 +43,7 @@ class _BaumWelch(AutomatonEstimator):
     _takes_parts: ClassVar[bool] = True
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": Integer(1),
-        "init": AnyOf(Choice("random"), _Model()),
+        "init": AnyOf(Choice("random"), _MODEL),
         "max_iter": Integer(0),
         "tol": Real(0),
         "n_restarts": Integer(1),

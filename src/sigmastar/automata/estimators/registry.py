@@ -7,7 +7,7 @@ Nothing heavy is imported before a method is built: the shell asks this table wh
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ __all__ = ["METHODS", "LearningMethod", "find_method"]
 class LearningMethod:
     """An estimator by name; ``fixed`` overrides its defaults."""
 
-    estimator: Callable[[], type[AutomatonEstimator | PredictorEstimator]]
+    estimator: str
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -33,7 +33,7 @@ class LearningMethod:
 
         An option that the method does not have is refused.
         """
-        kind = self.estimator()
+        kind = _estimator(self.estimator)
         known = inspect.signature(kind).parameters
         given = {key: value for key, value in options.items() if value is not None}
         for key in given:
@@ -45,64 +45,34 @@ class LearningMethod:
         return kind(**{**self.fixed, **given})
 
 
-def _spectral() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.spectral import SpectralWFA
-
-    return SpectralWFA
-
-
-def _convex() -> type[AutomatonEstimator]:
+def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
+    """Return a class by name, its module imported only now."""
+    from sigmastar.automata.estimators.auto import AutoWFA
+    from sigmastar.automata.estimators.baum_welch import (
+        BaumWelchHMM,
+        BaumWelchPFA,
+        SeparableBaumWelch,
+    )
     from sigmastar.automata.estimators.convex import ConvexWFA
-
-    return ConvexWFA
-
-
-def _tensor() -> type[AutomatonEstimator]:
+    from sigmastar.automata.estimators.gibbs import GibbsPFA
+    from sigmastar.automata.estimators.mixture import ContextMixture
+    from sigmastar.automata.estimators.separable import SeparablePFA
+    from sigmastar.automata.estimators.spectral import SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM
 
-    return TensorHMM
-
-
-def _separable() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.separable import SeparablePFA
-
-    return SeparablePFA
-
-
-def _baum_welch_pfa() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.baum_welch import BaumWelchPFA
-
-    return BaumWelchPFA
-
-
-def _baum_welch_hmm() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.baum_welch import BaumWelchHMM
-
-    return BaumWelchHMM
-
-
-def _separable_baum_welch() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch
-
-    return SeparableBaumWelch
-
-
-def _gibbs() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.gibbs import GibbsPFA
-
-    return GibbsPFA
-
-
-def _auto() -> type[AutomatonEstimator]:
-    from sigmastar.automata.estimators.auto import AutoWFA
-
-    return AutoWFA
-
-
-def _mixture() -> type[PredictorEstimator]:
-    from sigmastar.automata.estimators.mixture import ContextMixture
-
-    return ContextMixture
+    kinds: tuple[type[AutomatonEstimator | PredictorEstimator], ...] = (
+        SpectralWFA,
+        ConvexWFA,
+        TensorHMM,
+        SeparablePFA,
+        BaumWelchPFA,
+        BaumWelchHMM,
+        SeparableBaumWelch,
+        GibbsPFA,
+        AutoWFA,
+        ContextMixture,
+    )
+    return next(kind for kind in kinds if kind.__name__ == name)
 
 
 # Enough states for most problems; the number of steps is chosen on a held-out tenth.
@@ -112,18 +82,18 @@ _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 METHODS: Mapping[str, LearningMethod] = {
     name: LearningMethod(estimator, summary, fixed)
     for name, estimator, summary, fixed in (
-        ("spectral", _spectral, "spectral, substring statistics", {}),
-        ("spectral-prefix", _spectral, "spectral, prefix statistics", {"statistics": "prefix"}),
-        ("spectral-string", _spectral, "spectral, string statistics", {"statistics": "string"}),
-        ("convex", _convex, "nuclear-norm regression", {}),
-        ("tensor", _tensor, "tensor decomposition of an HMM", {}),
-        ("separable", _separable, "separable PFA", {}),
-        ("em", _baum_welch_pfa, "Baum-Welch, PFA", _EM),
-        ("em-hmm", _baum_welch_hmm, "Baum-Welch, HMM", _EM),
-        ("bw-sep", _separable_baum_welch, "Baum-Welch from a separable PFA", _FROM_SEPARABLE),
-        ("gibbs", _gibbs, "collapsed Gibbs sampling, PFA", {"n_states": 20}),
-        ("auto", _auto, "the best within a time budget", {}),
-        ("mixture", _mixture, "n-grams, other contexts and automata, mixed", {}),
+        ("spectral", "SpectralWFA", "spectral, substring statistics", {}),
+        ("spectral-prefix", "SpectralWFA", "spectral, prefix statistics", {"statistics": "prefix"}),
+        ("spectral-string", "SpectralWFA", "spectral, string statistics", {"statistics": "string"}),
+        ("convex", "ConvexWFA", "nuclear-norm regression", {}),
+        ("tensor", "TensorHMM", "tensor decomposition of an HMM", {}),
+        ("separable", "SeparablePFA", "separable PFA", {}),
+        ("em", "BaumWelchPFA", "Baum-Welch, PFA", _EM),
+        ("em-hmm", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
+        ("bw-sep", "SeparableBaumWelch", "Baum-Welch from a separable PFA", _FROM_SEPARABLE),
+        ("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
+        ("auto", "AutoWFA", "the best within a time budget", {}),
+        ("mixture", "ContextMixture", "n-grams, other contexts and automata, mixed", {}),
     )
 }
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.automata.formats.common import pfa_or_wfa
-from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
@@ -42,7 +42,7 @@ class Machine(NamedTuple):
     final: Mapping[int, float]
 
 
-def to_machine(model: WFA | HMM) -> Machine:
+def to_machine(model: StateModel) -> Machine:
     """Give a model with weights that are not negative as a machine with one start state."""
     wfa = as_wfa(model)
     least = min(wfa.initial.min(), wfa.final.min(), wfa.transitions.min(initial=0.0))

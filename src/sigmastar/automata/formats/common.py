@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel, ParseError
@@ -17,12 +18,14 @@ from sigmastar.corpus.alphabet import Alphabet
 __all__ = [
     "alphabet_of_names",
     "as_pfa",
-    "check_integers",
     "check_size",
+    "filled",
     "integers_if_all",
     "parse_index",
     "parse_number",
+    "parse_probability",
     "pfa_or_wfa",
+    "require_probabilities",
     "symbol_names",
 ]
 
@@ -51,6 +54,22 @@ def parse_number(path: str, line: int, word: str, what: str) -> float:
     if math.isnan(value) or "_" in word:
         raise ParseError(path, line, what, repr(word[:40]))
     return value
+
+
+def parse_probability(path: str, line: int, word: str) -> float:
+    """Parse a probability; printed ones may be a little above 1."""
+    value = parse_number(path, line, word, "a probability")
+    if not 0.0 <= value <= 1.0 + 1e-6:
+        raise ParseError(path, line, "a probability between 0 and 1", repr(word[:40]))
+    return value
+
+
+def filled(shape: tuple[int, ...], entries: Mapping[tuple[int, ...], float]) -> FloatArray:
+    """Return an array with the entries at their places and zeros elsewhere."""
+    array = np.zeros(shape)
+    for place, value in entries.items():
+        array[place] = value
+    return array
 
 
 def check_size(path: str, line: int, n_states: int, n_symbols: int) -> None:
@@ -99,13 +118,19 @@ def pfa_or_wfa(
         return WFA(initial, transitions, final, alphabet)
 
 
-def check_integers(alphabet: Alphabet, format: str) -> None:
-    """Check that the symbols are the integers 0, 1, …, as a format without names needs."""
-    if alphabet.symbols != tuple(range(len(alphabet))):
+def require_probabilities(model: StateModel, format: str, *kinds: type[StateModel]) -> None:
+    """Check that a model has probabilities and integers 0, 1, … for symbols, as a format needs."""
+    if not isinstance(model, kinds):
+        raise InvalidModel(
+            f"the {format} format holds probabilities; got a {model.kind}. "
+            "Learn a PFA: SeparablePFA or BaumWelchPFA, on the command line sigmastar learn "
+            "--method separable (or em)."
+        )
+    if model.alphabet.symbols != tuple(range(model.n_symbols)):
         raise InvalidModel(
             f"the {format} format has no names: symbols must be the integers 0 to "
-            f"{len(alphabet) - 1}; got {alphabet!r}. Use the AT&T format, which writes a symbol "
-            "table, or recode the model."
+            f"{model.n_symbols - 1}; got {model.alphabet!r}. Use the AT&T format, which writes a "
+            "symbol table, or recode the model."
         )
 
 

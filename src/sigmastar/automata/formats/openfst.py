@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sigmastar.automata.formats.arcs import EPSILON, Machine, MachineArc, from_machine, to_machine
 from sigmastar.automata.formats.common import integers_if_all
-from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.extras import require
@@ -20,7 +20,7 @@ __all__ = ["from_openfst", "to_openfst"]
 _SEMIRINGS = ("log64", "log", "standard")
 
 
-def to_openfst(model: WFA | HMM) -> Any:
+def to_openfst(model: StateModel) -> Any:
     """Return a model as an acceptor with symbol tables, weights as −log.
 
     Parameters

@@ -14,14 +14,15 @@ import numpy as np
 
 from sigmastar.automata.formats.common import (
     as_pfa,
-    check_integers,
     check_size,
+    filled,
     parse_index,
-    parse_number,
+    parse_probability,
+    require_probabilities,
 )
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.core.errors import InvalidModel, ParseError
+from sigmastar.core.errors import ParseError
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.readers.source import Source
 
@@ -62,10 +63,7 @@ def _entry(path: str, line: int, text: str, arity: int) -> tuple[tuple[int, ...]
     if found is None or len(words) != arity:
         raise ParseError(path, line, _EXPECTED[arity], repr(text[:40]))
     key = tuple(parse_index(path, line, word.strip(), "a state or symbol") for word in words)
-    value = parse_number(path, line, found[2], "a probability")
-    if not 0.0 <= value <= 1.0 + 1e-6:
-        raise ParseError(path, line, "a probability between 0 and 1", found[2][:40])
-    return key, value
+    return key, parse_probability(path, line, found[2])
 
 
 def _assemble(path: str, line: int, sections: dict[str, dict[tuple[int, ...], float]]) -> PFA:
@@ -76,30 +74,16 @@ def _assemble(path: str, line: int, sections: dict[str, dict[tuple[int, ...], fl
     if not sections["I"]:
         raise ParseError(path, max(1, line), "at least one initial state in a section I:", "none")
     check_size(path, line, n_states, n_symbols)
-    initial, stop = np.zeros(n_states), np.zeros(n_states)
-    emission = np.zeros((n_states, n_symbols))
-    moves = np.zeros((n_symbols, n_states, n_states))
-    for (state,), value in sections["I"].items():
-        initial[state] = value
-    for (state,), value in sections["F"].items():
-        stop[state] = value
-    for (state, symbol), value in sections["S"].items():
-        emission[state, symbol] = value
-    for (state, symbol, target), value in sections["T"].items():
-        moves[symbol, state, target] = value
-    weights = ((1.0 - stop)[:, None] * emission).T[:, :, None] * moves
+    initial, stop = (filled((n_states,), sections[name]) for name in "IF")
+    emission = filled((n_states, n_symbols), sections["S"]) * (1.0 - stop)[:, None]
+    moves = filled((n_states, n_symbols, n_states), sections["T"])
+    weights = (emission[:, :, None] * moves).transpose(1, 0, 2)
     return as_pfa(path, initial, weights, stop, Alphabet(range(n_symbols)))
 
 
 def pautomac_text(model: WFA) -> str:
     """Write a PFA over integers in the PAutomaC format."""
-    if not isinstance(model, PFA):
-        raise InvalidModel(
-            f"the PAutomaC format holds probabilities; got a {model.kind}. "
-            "Learn a PFA: SeparablePFA or BaumWelchPFA, on the command line sigmastar learn "
-            "--method separable (or em)."
-        )
-    check_integers(model.alphabet, "PAutomaC")
+    require_probabilities(model, "PAutomaC", PFA)
     leaving = model.transitions.sum(axis=2).T  # (state, symbol)
     going_on = leaving.sum(axis=1, keepdims=True)
     emission = np.divide(leaving, going_on, out=np.zeros_like(leaving), where=going_on > 0)

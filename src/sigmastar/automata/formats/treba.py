@@ -18,10 +18,11 @@ import numpy as np
 
 from sigmastar.automata.formats.common import (
     as_pfa,
-    check_integers,
     check_size,
+    filled,
     parse_index,
-    parse_number,
+    parse_probability,
+    require_probabilities,
 )
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
@@ -55,61 +56,41 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             yield number, words
 
 
-def _probability(path: str, line: int, word: str) -> float:
-    value = parse_number(path, line, word, "a probability")
-    if not 0.0 <= value <= 1.0 + 1e-6:
-        raise ParseError(path, line, "a probability between 0 and 1", repr(word[:40]))
-    return value
-
-
 def _read_pfa(path: str, rows: list[tuple[int, list[str]]]) -> PFA:
-    arcs: dict[tuple[int, int, int], float] = {}
-    stops: dict[int, float] = {}
+    arcs: dict[tuple[int, ...], float] = {}
+    stops: dict[tuple[int, ...], float] = {}
     for line, words in rows:
         if len(words) > 4:
             raise ParseError(path, line, _ARC, f"{len(words)} numbers")
         indices = words[:3] if len(words) >= 3 else words[:1]
-        numbers = [parse_index(path, line, word, "a state or symbol") for word in indices]
-        value = _probability(path, line, words[-1]) if len(words) in (2, 4) else 1.0
-        if len(numbers) == 3:
-            arcs[numbers[0], numbers[1], numbers[2]] = value
-        else:
-            stops[numbers[0]] = value
-    n_states = 1 + max([0, *stops, *(s for key in arcs for s in key[:2])])
+        place = tuple(parse_index(path, line, word, "a state or symbol") for word in indices)
+        value = parse_probability(path, line, words[-1]) if len(words) in (2, 4) else 1.0
+        (arcs if len(place) == 3 else stops)[place] = value
+    n_states = 1 + max(s for key in (*stops, *arcs) for s in key[:2])
     n_symbols = 1 + max((key[2] for key in arcs), default=-1)
     check_size(path, rows[-1][0], n_states, n_symbols)
-    transitions = np.zeros((n_symbols, n_states, n_states))
-    final = np.zeros(n_states)
-    for (state, target, symbol), value in arcs.items():
-        transitions[symbol, state, target] = value
-    for state, value in stops.items():
-        final[state] = value
-    initial = np.eye(n_states)[0]
+    transitions = filled((n_states, n_states, n_symbols), arcs).transpose(2, 0, 1)
+    initial, final = np.eye(n_states)[0], filled((n_states,), stops)
     return as_pfa(path, initial, transitions, final, Alphabet(range(n_symbols)))
 
 
 def _read_hmm(path: str, rows: list[tuple[int, list[str]]]) -> HMM:
-    moves: dict[tuple[int, int], float] = {}
-    emits: dict[tuple[int, int], float] = {}
+    moves: dict[tuple[int, ...], float] = {}
+    emits: dict[tuple[int, ...], float] = {}
     for line, words in rows:
         arrow = len(words) == 4 and words[1] == ">"
         if not arrow and (len(words) != 3 or ">" in words):
             raise ParseError(path, line, _HMM_LINE, repr(" ".join(words)[:40]))
         first = parse_index(path, line, words[0], "a state")
         second = parse_index(path, line, words[-2], "a state" if arrow else "a symbol")
-        (moves if arrow else emits)[first, second] = _probability(path, line, words[-1])
+        (moves if arrow else emits)[first, second] = parse_probability(path, line, words[-1])
     n = 1 + max([*(s for key in moves for s in key), *(key[0] for key in emits)])
     n_symbols = 1 + max((key[1] for key in emits), default=-1)
     line = rows[-1][0]
     if n < 2:
         raise ParseError(path, line, "a start state 0 and a higher-numbered end state", "one state")
     check_size(path, line, n, n_symbols)
-    transition = np.zeros((n, n))
-    emission = np.zeros((n, n_symbols))
-    for (state, target), value in moves.items():
-        transition[state, target] = value
-    for (state, symbol), value in emits.items():
-        emission[state, symbol] = value
+    transition, emission = filled((n, n), moves), filled((n, n_symbols), emits)
     if transition[:, 0].any():
         raise ParseError(path, line, "no arc into the start state 0", "one")
     if emission[0].any() or emission[-1].any():
@@ -137,20 +118,11 @@ def _rescaled(
 
 def treba_text(model: WFA | HMM) -> str:
     """Write a PFA or an HMM over integers in Treba's format."""
-    if isinstance(model, HMM):
-        check_integers(model.alphabet, "Treba")
-        return _hmm_text(model)
-    if not isinstance(model, PFA):
-        raise InvalidModel(
-            f"the Treba format holds probabilities; got a {model.kind}. "
-            "Learn a PFA: SeparablePFA or BaumWelchPFA, on the command line sigmastar learn "
-            "--method separable (or em)."
-        )
-    check_integers(model.alphabet, "Treba")
-    return _pfa_text(model)
+    require_probabilities(model, "Treba", PFA, HMM)
+    return _hmm_text(model) if isinstance(model, HMM) else _pfa_text(model)
 
 
-def _pfa_text(model: PFA) -> str:
+def _pfa_text(model: WFA) -> str:
     # State 0 must be the only start: if it is not, a new one takes the weighted rows of all.
     if model.initial[0] == 1.0:
         transitions, final = model.transitions, model.final

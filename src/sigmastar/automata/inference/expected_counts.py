@@ -8,7 +8,6 @@ only.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from sigmastar.automata.kernels.em import (
     tree_likelihood,
 )
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.threads import available_threads
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus
 
@@ -234,11 +234,9 @@ def _frozen(*arrays: FloatArray) -> _Parameters:
 
 def thread_count(n_jobs: int | None) -> int:
     """Turn scikit-learn's ``n_jobs`` into a number of threads (None or -1: all cores)."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cores = available or 1
-    if n_jobs is None:
-        return cores
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    if n_jobs is None or n_jobs < 0:
+        return max(1, available_threads() + 1 + (-1 if n_jobs is None else n_jobs))
+    return n_jobs
 
 
 def _block(corpus: Corpus, weights: FloatArray | None) -> _Block:

@@ -17,11 +17,7 @@ from sigmastar.automata.inference.expected_counts import thread_count
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
-from sigmastar.automata.kernels.likelihood import (
-    node_likelihoods,
-    sequence_likelihoods,
-    spread_nodes,
-)
+from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence, spread_nodes
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
@@ -78,31 +74,20 @@ def _fill(
 ) -> None:
     """Write the likelihoods of one batch."""
     if is_long(run, automaton.n_states):
-        sequence_likelihoods(
-            run.codes(0),
-            automaton.transitions,
-            automaton.initial,
-            readout.weights,
-            floor,
-            likelihood,
-        )
+        start, arcs = automaton.initial, automaton.transitions
+        follow_sequence(run.codes(0), arcs, start, readout.weights, floor, likelihood)
         return
     tree = PrefixTree.grow(run)
     alpha, _ = tree.forward(automaton)
     at_node = np.ones(tree.n_nodes)
     children, starts = readout.children(tree)
     for block, weights in readout.blocks(alpha):
-        node_likelihoods(weights, block, children, starts, tree.symbol, floor, at_node)
+        child_probabilities(weights, block, children, starts, tree.symbol, floor, at_node)
     spread_nodes(tree.parent, tree.ends, run.offsets, at_node, likelihood)
 
 
 def mean_next_likelihood(
-    model: WFA | HMM,
-    X: Sequences,
-    *,
-    skip: int = 0,
-    ends: bool = False,
-    floor: float | None = None,
+    model: WFA | HMM, X: Sequences, *, skip: int = 0, ends: bool = False, floor: float | None = None
 ) -> float:
     """Return the mean likelihood of the next symbol, after the first ``skip`` of each sequence.
 
@@ -117,25 +102,23 @@ def mean_next_likelihood(
     ends, floor
         As in :func:`next_likelihoods`.
     """
-    corpus = as_corpus(X, alphabet=as_wfa(model).alphabet)
-    counted = positions_after(corpus, skip)
-    return float(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted].mean())
+    return float(_counted(model, X, skip, ends, floor).mean())
 
 
 def bits_per_symbol(
-    model: WFA | HMM,
-    X: Sequences,
-    *,
-    skip: int = 0,
-    ends: bool = False,
-    floor: float | None = None,
+    model: WFA | HMM, X: Sequences, *, skip: int = 0, ends: bool = False, floor: float | None = None
 ) -> float:
     """Return the mean of −log₂ of the likelihood of the next symbol; infinite if one was zero.
 
     Parameters are those of :func:`mean_next_likelihood`.
     """
+    with np.errstate(divide="ignore"):
+        return float(-np.log2(_counted(model, X, skip, ends, floor)).mean())
+
+
+def _counted(
+    model: WFA | HMM, X: Sequences, skip: int, ends: bool, floor: float | None
+) -> FloatArray:
     corpus = as_corpus(X, alphabet=as_wfa(model).alphabet)
     counted = positions_after(corpus, skip)
-    with np.errstate(divide="ignore"):
-        logs = np.log2(next_likelihoods(model, corpus, ends=ends, floor=floor)[counted])
-    return float(-logs.mean())
+    return next_likelihoods(model, corpus, ends=ends, floor=floor)[counted]

@@ -8,7 +8,7 @@ from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
-from sigmastar.automata.kernels.readout import clip_rows, sequence_errors
+from sigmastar.automata.kernels.readout import clip_rows, follow_sequence
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
@@ -96,10 +96,10 @@ def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
     right = 0
     for _, run in batches(corpus, automaton.n_states):
         if is_long(run, automaton.n_states):
-            wrong = sequence_errors(
-                run.codes(0), automaton.transitions, automaton.initial, readout.weights
-            )
-            right += run.n_symbols + 1 - wrong
+            each = np.empty(run.n_symbols + 1)
+            first, arcs = automaton.initial, automaton.transitions
+            wrong = follow_sequence(run.codes(0), arcs, first, readout.weights, 0.0, each)
+            right += len(each) - wrong
             continue
         tree = PrefixTree.grow(run)
         alpha, _ = tree.forward(automaton)

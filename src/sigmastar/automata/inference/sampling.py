@@ -92,7 +92,7 @@ def _predict(
     readout = Readout.of(automaton).weights
     vectors = np.tile(automaton.initial, (n, 1))
     active = np.arange(n)
-    columns: list[tuple[np.ndarray, np.ndarray]] = []  # type: ignore[type-arg]
+    columns = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for _ in range(limit):
         if not len(active):
             break
@@ -112,10 +112,7 @@ def _predict(
         # Only the direction matters from here on.
         size = np.abs(vectors).max(axis=1, keepdims=True)
         vectors = np.divide(vectors, size, out=vectors, where=size > 0)
-    strings: list[list[int]] = [[] for _ in range(n)]
-    for rows, codes in columns:
-        for row, code in zip(rows.tolist(), codes.tolist(), strict=True):
-            strings[row].append(code)
-    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=n)
-    flat = np.fromiter((code for string in strings for code in string), dtype=np.int32)
+    rows, drawn = (np.concatenate(part) for part in zip(*columns, strict=True))
+    flat = drawn[np.argsort(rows, kind="stable")].astype(np.int32)
+    lengths = np.bincount(rows, minlength=n)
     return Corpus(flat, np.concatenate(([0], np.cumsum(lengths))), automaton.alphabet)

@@ -17,7 +17,7 @@ import numpy as np
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
-from sigmastar.automata.kernels.readout import conditional_sequence, log_conditionals
+from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
@@ -138,11 +138,12 @@ def _raw(automaton: WFA, run: Corpus, functional: FloatArray) -> tuple[FloatArra
 def _conditional(automaton: WFA, run: Corpus, floor: float, whole: bool) -> FloatArray:
     """Return the clipped conditional log-score of every sequence of one batch."""
     if is_long(run, automaton.n_states):
-        weights = Readout.of(automaton).weights
-        total = conditional_sequence(
-            run.codes(0), automaton.transitions, automaton.initial, weights, floor, whole
-        )
-        return np.array([total])
+        each = np.empty(run.n_symbols + whole)
+        readout, arcs = Readout.of(automaton).weights, automaton.transitions
+        follow_sequence(run.codes(0), arcs, automaton.initial, readout, floor, each)
+        with np.errstate(divide="ignore"):
+            total: FloatArray = np.log(each).sum(keepdims=True)
+        return total
     return conditional_scores(automaton, PrefixTree.grow(run), floor, whole)
 
 
@@ -155,13 +156,14 @@ def conditional_scores(
     """
     readout = Readout.of(automaton)
     alpha, _ = tree.forward(automaton)
-    log_symbol = np.zeros(tree.n_nodes)  # log-probability of a node's symbol after its parent
-    log_end = np.empty(tree.n_nodes)
-    children, child_starts = readout.children(tree)
+    on_symbol = np.ones(tree.n_nodes)  # probability of a node's symbol after its parent
+    at_end = np.empty(tree.n_nodes)
+    children, starts = readout.children(tree)
     for block, weights in readout.blocks(alpha):
-        log_conditionals(
-            weights, block, children, child_starts, tree.symbol, floor, log_symbol, log_end
-        )
+        child_probabilities(weights, block, children, starts, tree.symbol, floor, on_symbol)
+        at_end[block : block + len(weights)] = weights[:, -1]
+    with np.errstate(divide="ignore"):
+        log_symbol, log_end = np.log(on_symbol), np.log(at_end)
     for level in range(1, len(tree.level_starts) - 1):
         nodes = slice(tree.level_starts[level], tree.level_starts[level + 1])
         log_symbol[nodes] += log_symbol[tree.parent[nodes]]

@@ -54,15 +54,8 @@ class PrefixTree:
         symbol = np.empty(corpus.n_symbols + 1, dtype=np.int32)
         level_starts = np.empty(int(corpus.lengths.max(initial=0)) + 2, dtype=np.int64)
         ends = np.empty(len(corpus), dtype=np.int32)
-        n_nodes, n_levels = grow_trie(
-            corpus.symbols,
-            corpus.offsets,
-            len(corpus.alphabet),
-            parent,
-            symbol,
-            level_starts,
-            ends,
-        )
+        text = corpus.symbols, corpus.offsets, len(corpus.alphabet)
+        n_nodes, n_levels = grow_trie(*text, parent, symbol, level_starts, ends)
         symbol = symbol[:n_nodes].copy()
         level_starts = level_starts[: n_levels + 1]
         return cls(
@@ -90,16 +83,9 @@ class PrefixTree:
         """Return the forward vectors of all nodes and their binary exponents."""
         alpha = np.empty((self.n_nodes, model.n_states))
         exponent = np.empty(self.n_nodes, dtype=np.int64)
+        tree = self.parent, self.symbol, self.group_starts
         with one_blas_thread():
-            forward_tree(
-                self.parent,
-                self.symbol,
-                self.group_starts,
-                model.initial,
-                model.transitions,
-                alpha,
-                exponent,
-            )
+            forward_tree(*tree, model.initial, model.transitions, alpha, exponent)
         return alpha, exponent
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.automata.kernels.forward import FEW, advance
+from sigmastar.automata.kernels.forward import FEW, advance, advance_run, copy_row
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
@@ -68,14 +68,7 @@ def forward_pass(
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
-        operator = transitions[symbol[first]]
-        if stop - first < FEW:
-            for node in range(first, stop):
-                advance(alpha[parent[node]], operator, alpha[node])
-        else:
-            for node in range(first, stop):
-                copy_row(alpha, parent[node], rows, node - first)
-            np.dot(rows[: stop - first], operator, alpha[first:stop])
+        advance_run(first, stop, parent, transitions[symbol[first]], alpha, rows)
         for node in range(first, stop):
             normalize(alpha[node], node, alpha, scale)
 
@@ -103,13 +96,6 @@ def normalize(vector: FloatArray, node: int, alpha: FloatArray, scale: FloatArra
     for i in range(len(vector)):
         alpha[node, i] = vector[i] * inverse
     scale[node] = total
-
-
-@kernel
-def copy_row(source: FloatArray, i: int, target: FloatArray, j: int) -> None:
-    """Copy one row."""
-    for k in range(source.shape[1]):
-        target[j, k] = source[i, k]
 
 
 @kernel

@@ -86,18 +86,37 @@ def forward_tree(
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
-        operator = transitions[symbol[first]]
-        if stop - first < FEW:
-            for node in range(first, stop):
-                advance(alpha[parent[node]], operator, alpha[node])
-        else:
-            for node in range(first, stop):
-                gathered[node - first] = alpha[parent[node]]
-            np.dot(gathered[: stop - first], operator, alpha[first:stop])
+        advance_run(first, stop, parent, transitions[symbol[first]], alpha, gathered)
         for node in range(first, stop):
             exponent[node] = exponent[parent[node]]
             if not SMALL <= largest(alpha, node) <= LARGE:
                 exponent[node] += rescale(alpha[node])
+
+
+@kernel
+def advance_run(
+    first: int,
+    stop: int,
+    parent: SymbolArray,
+    operator: FloatArray,
+    alpha: FloatArray,
+    gathered: FloatArray,
+) -> None:
+    """Fill the vectors of the nodes ``first`` to ``stop`` from those of their parents."""
+    if stop - first < FEW:
+        for node in range(first, stop):
+            advance(alpha[parent[node]], operator, alpha[node])
+    else:
+        for node in range(first, stop):
+            copy_row(alpha, parent[node], gathered, node - first)
+        np.dot(gathered[: stop - first], operator, alpha[first:stop])
+
+
+@kernel
+def copy_row(source: FloatArray, i: int, target: FloatArray, j: int) -> None:
+    """Copy one row."""
+    for k in range(source.shape[1]):
+        target[j, k] = source[i, k]
 
 
 @kernel

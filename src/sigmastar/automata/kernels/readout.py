@@ -8,7 +8,7 @@ from sigmastar.automata.kernels.forward import advance, rescale
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["clip_row", "clip_rows", "conditional_sequence", "log_conditionals", "sequence_errors"]
+__all__ = ["child_probabilities", "clip_row", "clip_rows", "follow_sequence", "spread_nodes"]
 
 
 @kernel
@@ -48,56 +48,55 @@ def clip_row(row: FloatArray, floor: float) -> None:
 
 
 @kernel
-def log_conditionals(
+def child_probabilities(
     weights: FloatArray,
     first: int,
     children: IndexArray,
     child_starts: IndexArray,
     symbol: SymbolArray,
     floor: float,
-    log_symbol: FloatArray,
-    log_end: FloatArray,
+    on_symbol: FloatArray,
 ) -> None:
-    """Write log P(symbol | parent) of each node's children and log P(end | node).
+    """Write P(symbol | parent) of the children of the nodes from ``first`` on.
 
-    ``weights`` holds the continuation weights of the nodes from ``first`` on.
+    ``weights`` holds the continuation weights of these nodes and becomes their probabilities.
     """
-    end = weights.shape[1] - 1
     for i in range(len(weights)):
         clip_row(weights[i], floor)
         node = first + i
-        log_end[node] = np.log(weights[i, end])
         for c in range(child_starts[node], child_starts[node + 1]):
-            log_symbol[children[c]] = np.log(weights[i, symbol[children[c]]])
+            on_symbol[children[c]] = weights[i, symbol[children[c]]]
 
 
 @kernel
-def conditional_sequence(
+def follow_sequence(
     codes: SymbolArray,
     transitions: FloatArray,
     initial: FloatArray,
     readout: FloatArray,
     floor: float,
-    whole: bool,
-) -> float:
-    """Return the conditional log-score of one sequence in constant memory."""
+    probability: FloatArray,
+) -> int:
+    """Write the probability of every symbol of one sequence after those before it.
+
+    With one place more in ``probability`` than there are codes, also that of the end, which must be
+    the last column of the read-out. Returns how often what followed was not the likeliest.
+    """
     vector = initial.copy()
     other = np.empty_like(vector)
     row = np.empty(readout.shape[1])
-    total = 0.0
-    for position in range(len(codes) + 1):
-        if position == len(codes) and not whole:
-            break
+    errors = 0
+    for position in range(len(probability)):
         advance_readout(vector, readout, row)
         clip_row(row, floor)
-        if position == len(codes):
-            total += np.log(row[len(row) - 1])
-            break
-        total += np.log(row[codes[position]])
-        advance(vector, transitions[codes[position]], other)
-        rescale(other)
-        vector[:] = other
-    return total
+        actual = codes[position] if position < len(codes) else len(row) - 1
+        probability[position] = row[actual]
+        errors += int(np.argmax(row) != actual)
+        if position < len(codes):
+            advance(vector, transitions[codes[position]], other)
+            rescale(other)
+            vector[:] = other
+    return errors
 
 
 @kernel
@@ -108,24 +107,19 @@ def clip_rows(rows: FloatArray, floor: float) -> None:
 
 
 @kernel
-def sequence_errors(
-    codes: SymbolArray, transitions: FloatArray, initial: FloatArray, readout: FloatArray
-) -> int:
-    """Count the positions of one sequence, its end included, that the mode gets wrong."""
-    vector = initial.copy()
-    other = np.empty_like(vector)
-    row = np.empty(readout.shape[1])
-    errors = 0
-    for position in range(len(codes) + 1):
-        advance_readout(vector, readout, row)
-        clip_row(row, 0.0)
-        actual = codes[position] if position < len(codes) else len(row) - 1
-        errors += int(np.argmax(row) != actual)
-        if position < len(codes):
-            advance(vector, transitions[codes[position]], other)
-            rescale(other)
-            vector[:] = other
-    return errors
+def spread_nodes(
+    parent: SymbolArray,
+    ends: SymbolArray,
+    offsets: IndexArray,
+    at_node: FloatArray,
+    along: FloatArray,
+) -> None:
+    """Copy the values of the nodes that each sequence passes, in the sequence's order."""
+    for i in range(len(ends)):
+        node = ends[i]
+        for position in range(offsets[i + 1] - 1, offsets[i] - 1, -1):
+            along[position] = at_node[node]
+            node = parent[node]
 
 
 @kernel

@@ -37,23 +37,7 @@ __all__ = ["BaumWelchSettings", "learn_baum_welch"]
 
 @dataclass(frozen=True)
 class BaumWelchSettings:
-    """How long and how to iterate.
-
-    Attributes
-    ----------
-    max_iter : int
-        Steps at most, those of the chosen start included.
-    tol : float
-        Stop when a step improves the objective by less than this per sequence.
-    n_restarts, restart_iter : int
-        Random starts, and steps given to each before the best goes on.
-    patience : int
-        Steps without improvement on held-out data before stopping.
-    annealing : int
-        Steps during which path weights are flattened (β rises from one half to one).
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    """
+    """How long and how to iterate; see :class:`~sigmastar.BaumWelchPFA`."""
 
     max_iter: int = 100
     tol: float = 1e-4
@@ -77,29 +61,11 @@ def learn_baum_welch(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
 ) -> Learned[PFA | HMM]:
-    """Train a model of a family.
+    """Train a model of a family, from ``start`` (its zeros stay zero) or from random parameters.
 
-    Parameters
-    ----------
-    corpus : Corpus or Partitions
-        Training sequences.
-    family : Family
-        ``PFAFamily`` or ``HMMFamily``, with prior and frozen parameters.
-    n_states : int
-        Size of random starts.
-    start : mapping, optional
-        Parameters to start from instead; zeros stay zero.
-    settings : BaumWelchSettings
-        Steps, tolerance, restarts, patience, annealing, threads.
-    weights : array, optional
-        Weight of each sequence.
-    validation : Corpus or Partitions, optional
-        Held-out sequences: the parameters that score best on them are returned.
-    random_state : int, Generator, …
-        Seeds the random starts.
-    checkpoint : path, optional
-        File to resume from if it exists, rewritten every ``checkpoint_every`` seconds. One of other
-        data, settings or random state is refused; with none, the run goes on with its own.
+    With ``validation``, the parameters that score best on it are returned. A ``checkpoint`` is
+    resumed if it exists; one of other data, settings or random state is refused; with none, the run
+    goes on with its own.
     """
     began = time.monotonic()
     forest = forest_of(corpus, weights, n_states=n_states)
@@ -146,24 +112,16 @@ def _named(data: Data) -> list[Any]:
     return [data.symbols, data.offsets]
 
 
+@dataclass
 class _Run:
     """One training problem: data, family and settings, and where the steps over them stand."""
 
-    def __init__(
-        self,
-        forest: Forest | PartitionedForest,
-        held_out: Forest | PartitionedForest | None,
-        family: Family,
-        settings: BaumWelchSettings,
-        progress: Progress,
-        file: Checkpoint,
-    ) -> None:
-        self.forest = forest
-        self.held_out = held_out
-        self.family = family
-        self.settings = settings
-        self.progress = progress
-        self.file = file
+    forest: Forest | PartitionedForest
+    held_out: Forest | PartitionedForest | None
+    family: Family
+    settings: BaumWelchSettings
+    progress: Progress
+    file: Checkpoint
 
     def choose_start(self, n_states: int, start: Parameters | None) -> None:
         """Try the random starts and leave the best one in ``progress``, ready to go on."""

@@ -8,6 +8,7 @@ everything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sigmastar.automata.learn.diagnosis import diagnosed
@@ -86,30 +87,21 @@ def _best(corpus: Data, plan: MomentPlan, settings: SpectralSettings) -> Learned
     sizes = [size for size in _SIZES if size <= settings.max_states] or [1]
     exponents = scaling_exponents(settings.normalize, _EXPONENTS)
     heldout, rest = hold_out(corpus, settings.validation_fraction, rng, max(sizes))
+    decompose = partial(
+        spectral_factors, max_states=max(sizes), solver=settings.solver, random_state=rng
+    )
     moments = plan.moments_of(rest)
     tried: list[dict[str, float]] = []
     with stage("Choosing the size", len(sizes) * len(exponents)) as progress:
         for exponent in exponents:
-            factors = spectral_factors(
-                moments,
-                max_states=max(sizes),
-                exponent=exponent,
-                solver=settings.solver,
-                random_state=rng,
-            )
+            factors = decompose(moments, exponent=exponent)
             for size in sizes:
                 if size <= factors.rank:
                     score = heldout.score(factors.model(size, settings.boundaries))
                     tried.append({"exponent": exponent, "n_states": size, "score": score})
                 progress.advance(note=f"{size} states")
     best = max(tried, key=lambda trial: trial["score"])
-    factors = spectral_factors(
-        plan.moments_of(corpus),
-        max_states=max(sizes),
-        exponent=best["exponent"],
-        solver=settings.solver,
-        random_state=rng,
-    )
+    factors = decompose(plan.moments_of(corpus), exponent=best["exponent"])
     n_states = min(int(best["n_states"]), factors.rank)
     learned = spectral_path(factors, [n_states], boundaries=settings.boundaries)[0]
     return Learned(learned.model, {**learned.info, "exponent": best["exponent"], "path": tried})

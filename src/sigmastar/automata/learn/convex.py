@@ -122,18 +122,8 @@ def learn_convex(
 ) -> Learned[WFA]:
     """Learn a weighted automaton by nuclear-norm regularised regression.
 
-    Parameters
-    ----------
-    moments : HankelMoments
-        Of a basis that holds the empty string.
-    tau : float
-        Weight of the nuclear norm, as a share of the least for which M is zero.
-    exponent : float
-        Strength of the variance scaling, one half for all of it, zero for none.
-    refit : bool
-        Fit the operators anew, without penalty, in the row space that the penalty chose.
-    tol, max_iter
-        Stop at this relative duality gap, or after this many iterations.
+    ``tau`` is the weight of the norm as a share of the least for which M is zero; the basis of the
+    moments must hold the empty string.
     """
     problem = ConvexProblem.of(moments, exponent)
     taus = [tau * problem.problem.tau_max]

@@ -38,17 +38,7 @@ def start_from(
     n_states: int | None = None,
     random_state: RandomState = None,
 ) -> Parameters:
-    """Turn a model into parameters of a family.
-
-    Parameters
-    ----------
-    model : WFA, PFA or HMM
-        A PFA or HMM keeps its size; a general WFA is clustered into ``n_states``.
-    family : Family
-        Where the parameters go: a PFA family takes any model, an HMM family HMMs only.
-    corpus : Corpus
-        Training sequences (for the clustering of a WFA), coded as the model is.
-    """
+    """Turn a model into parameters of a family; a WFA by clustering the prefixes of a corpus."""
     if model.alphabet != corpus.alphabet:
         raise InvalidParameter(
             "init must have the alphabet of the training sequences; it has another. "
@@ -84,16 +74,8 @@ def pfa_from_wfa(
 ) -> PFA:
     """Cluster the predicted futures of all prefixes into states and count arcs between them.
 
-    Parameters
-    ----------
-    model : WFA
-        A predictor, negative weights or not.
-    corpus : Corpus
-        Sequences coded by the model's alphabet.
-    n_states : int
-        How many clusters.
-    smoothing : float
-        Share of uniform outcomes mixed into each state, so that Baum–Welch can find other arcs.
+    ``smoothing`` is the share of uniform outcomes mixed into each state, so that Baum–Welch can
+    find other arcs.
     """
     tree = PrefixTree.grow(corpus)
     visits = tree.visits()

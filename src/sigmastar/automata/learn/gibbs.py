@@ -35,23 +35,7 @@ _TRIAL_POINTS = 50_000  # points of strings that a sweep is timed on
 
 @dataclass(frozen=True)
 class GibbsSettings:
-    """How to sample.
-
-    Attributes
-    ----------
-    n_chains, n_sweeps, burn_in : int
-        Chains, sweeps of each, and sweeps before samples are kept.
-    n_samples : int
-        Samples kept of each chain, evenly spaced after the burn-in.
-    outcome_prior : float
-        Dirichlet parameter of the symbols and the end, in each state.
-    state_prior : float
-        Dirichlet parameter of the next state, for each state and symbol.
-    em_iter : int
-        Steps of Baum–Welch from a random start before a chain begins; 0: a random start.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    """
+    """How to sample; see :class:`~sigmastar.GibbsPFA`."""
 
     n_chains: int = 2
     n_sweeps: int = 200
@@ -71,20 +55,9 @@ def learn_gibbs(
     start: PFA | None = None,
     random_state: RandomState = None,
 ) -> Learned[PFA]:
-    """Average automata drawn from the posterior.
+    """Average automata drawn from the posterior: ``n_states`` for each of the samples kept.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Training strings.
-    n_states : int
-        States of each sampled automaton; the average has this many times the samples kept.
-    settings : GibbsSettings
-        Chains, sweeps, priors.
-    start : PFA, optional
-        Automaton whose posterior the first states of every chain are drawn from.
-    random_state : int, Generator, …
-        Seeds the chains.
+    The first states of every chain are drawn from the posterior of ``start``, if there is one.
     """
     began = time.monotonic()
     seeds = as_generator(random_state).spawn(settings.n_chains)
@@ -148,36 +121,26 @@ def potential_scale_reduction(traces: list[list[float]]) -> float:
     return float(np.sqrt(((length - 1) / length * within + between / length) / within))
 
 
+@dataclass
 class _Chain:
     """One Markov chain over state sequences."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        n_states: int,
-        settings: GibbsSettings,
-        start: PFA | None,
-        rng: np.random.Generator,
-        bar: Stage,
-    ) -> None:
-        self.corpus = corpus
-        self.settings = settings
-        self.rng = rng
-        self.bar = bar
+    corpus: Corpus
+    n_states: int
+    settings: GibbsSettings
+    start: PFA | None
+    rng: np.random.Generator
+    bar: Stage
+
+    def __post_init__(self) -> None:
         self.samples: list[PFA] = []
         self.trace: list[float] = []
         self.stopped = False
-        begin = start if start is not None else _random_start(corpus, n_states, settings, rng)
+        corpus = self.corpus
+        begin = self.start or _random_start(corpus, self.n_states, self.settings, self.rng)
         self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
-        draw_states(
-            corpus.symbols,
-            corpus.offsets,
-            begin.initial,
-            begin.transitions,
-            begin.final,
-            self.states,
-            rng,
-        )
+        weights = begin.initial, begin.transitions, begin.final
+        draw_states(corpus.symbols, corpus.offsets, *weights, self.states, self.rng)
         self.counts = StateCounts.zero(begin.n_states, len(corpus.alphabet))
         count_states(corpus.symbols, corpus.offsets, self.states, self.counts)
 

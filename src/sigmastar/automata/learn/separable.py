@@ -51,25 +51,11 @@ def learn_separable(
     precondition: bool = True,
     revise: bool = True,
 ) -> Learned[PFA]:
-    """Learn a probabilistic automaton whose states are prefixes.
+    """Learn a probabilistic automaton whose states are prefixes; fewer where fewer span all.
 
-    Parameters
-    ----------
-    moments : HankelMoments
-        Of a corpus, or exact ones of a model; any statistics.
-    n_states : int
-        How many prefixes to take as states; fewer where fewer span all futures.
-    shrinkage : float
-        Pseudo-count s by which rare prefixes are held back from being chosen; ``FREQUENT`` weighs
-        prefixes by how often they were seen. Exact moments are not shrunk.
-    precondition, revise : bool
-        Refinements of the choice of prefixes.
-
-    Returns
-    -------
-    Learned[PFA]
-        ``info["prefixes"]`` are the states' strings, ``info["residual"]`` the root mean square
-        distance between the futures after one symbol and their mixtures.
+    ``FREQUENT`` as the shrinkage weighs prefixes by how often they were seen; exact moments are not
+    shrunk. ``info["prefixes"]`` are the states' strings, ``info["residual"]`` the root mean square
+    distance between the futures after one symbol and their mixtures.
     """
     check("shrinkage", shrinkage, Real(0))
     mass = moments.mass

@@ -35,23 +35,7 @@ def separable_start(
     rng: np.random.Generator,
     n_jobs: int | None = None,
 ) -> Parameters | None:
-    """Return the parameters of the best start.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Training sequences.
-    family : Family
-        Where the parameters go.
-    n_states : int
-        Size of the largest candidates.
-    n_iter : int
-        Steps given to each candidate.
-    rng : Generator
-        Draws the part that candidates are compared on.
-    n_jobs : int or None
-        Threads.
-    """
+    """Return the parameters of the best start of at most ``n_states``, after ``n_iter`` steps."""
     held_out, train = corpus.split(_HELD_OUT, random_state=rng)
     if len(held_out) == 0:
         held_out = train

@@ -133,28 +133,8 @@ def learn_spectral(
     solver: Solver = "auto",
     random_state: RandomState = 0,
 ) -> Learned[WFA]:
-    """Learn a weighted automaton of a given size.
-
-    Parameters
-    ----------
-    moments : HankelMoments
-        Of a corpus, or exact ones of a model.
-    n_states : int
-        Size, at most the rank of the Hankel block.
-    exponent : float
-        Strength of the variance scaling, one half for all of it, zero for none.
-    boundaries : {"counted", "converted"}
-        How initial and final weights are found from prefix and substring statistics.
-    solver : {"auto", "dense", "randomized", "lanczos"}
-        Which decomposition.
-    random_state : int, Generator, …
-        For the randomized and Lanczos solvers.
-    """
+    """Learn a weighted automaton of a given size, at most the rank of the Hankel block."""
     factors = spectral_factors(
-        moments,
-        max_states=n_states,
-        exponent=exponent,
-        solver=solver,
-        random_state=random_state,
+        moments, max_states=n_states, exponent=exponent, solver=solver, random_state=random_state
     )
     return spectral_path(factors, [n_states], boundaries=boundaries)[0]

@@ -52,27 +52,11 @@ def learn_tensor(
     exponent: float = 0.5,
     random_state: RandomState = 0,
 ) -> Learned[HMM]:
-    """Learn a hidden Markov model.
+    """Learn a hidden Markov model from any moments, and the counts of pairs of the same data.
 
-    Parameters
-    ----------
-    moments : HankelMoments
-        Any statistics and basis.
-    pairs : PairMoments
-        Counts of symbols and pairs of the same data.
-    n_states : int
-        At most the size of the alphabet.
-    exponent : float
-        Strength of the variance scaling, one half for all of it, zero for none.
-    random_state : int, Generator, …
-        For the starts of the power method.
-
-    Returns
-    -------
-    Learned[HMM]
-        ``info["emission_sums"]`` should be near one: each is what an emission column summed to
-        before it was rescaled. ``info["conditioning"]`` is the ratio of the least to the greatest
-        eigenvalue used; where it is tiny, the states emit nearly alike and are hard to tell apart.
+    ``info["emission_sums"]`` should be near one: each is what an emission column summed to before
+    it was rescaled. ``info["conditioning"]`` is the ratio of the least to the greatest eigenvalue
+    used; where it is tiny, the states emit nearly alike and are hard to tell apart.
     """
     if n_states > moments.n_symbols:
         raise InvalidParameter(

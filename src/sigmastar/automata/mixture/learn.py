@@ -76,19 +76,8 @@ def learn_mixture(
 ) -> Learned[ContextMixtureModel]:
     """Learn a mixture of n-grams, other contexts and automata.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Sequences with at least one symbol in the alphabet.
-    ends : bool
-        Whether ends are predicted. If not, sequences are pieces of running text, and what several
-        of them hold is learned once.
-    settings : MixtureSettings
-        Longest n-gram, and how weights are learned.
-    automata : Automata, optional
-        How to learn automata that may help.
-    rng : Generator
-        Draws the order of sequences, and the part that automata are learned without.
+    Without ``ends``, sequences are pieces of running text, and what several of them hold is learned
+    once.
     """
     counts = np.bincount(corpus.symbols, minlength=len(corpus.alphabet) + ends)
     frequent = int(np.argmax(counts[: len(corpus.alphabet)]))

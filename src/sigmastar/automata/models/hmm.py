@@ -12,20 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.core.arrays import check_distributions, frozen_array
+from sigmastar.core.arrays import check_distributions
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.model_files import Stored
-from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
 __all__ = ["HMM"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HMM(StoredModel):
+class HMM(StateModel):
     """A hidden Markov model over strings.
 
     Parameters
@@ -60,19 +58,14 @@ class HMM(StoredModel):
     alphabet: Alphabet
 
     kind: ClassVar[str] = "HMM"
+    array_names: ClassVar[tuple[str, ...]] = ("initial", "transition", "emission", "stop")
+
+    def _shapes(self, n_states: int, n_symbols: int) -> tuple[tuple[int, ...], ...]:
+        return (n_states,), (n_states, n_states), (n_states, n_symbols), (n_states,)
 
     def __post_init__(self) -> None:
-        initial = frozen_array("initial", self.initial, (-1,))
-        n = len(initial)
-        if n == 0:
-            raise InvalidModel("a model needs at least one state; got none.")
-        if not isinstance(self.alphabet, Alphabet):
-            raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
-        shapes = {"transition": (n, n), "emission": (n, len(self.alphabet)), "stop": (n,)}
-        object.__setattr__(self, "initial", initial)
-        for name, shape in shapes.items():
-            object.__setattr__(self, name, frozen_array(name, getattr(self, name), shape))
-        check_distributions("initial", initial.sum(keepdims=True), initial)
+        super().__post_init__()
+        check_distributions("initial", self.initial.sum(keepdims=True), self.initial)
         check_distributions("transition", self.transition.sum(axis=1), self.transition)
         leaving = self.emission.sum(axis=1) + self.stop
         check_distributions("emission + stop", leaving, self.emission, self.stop)
@@ -108,33 +101,10 @@ class HMM(StoredModel):
             alphabet,
         )
 
-    @property
-    def n_states(self) -> int:
-        """How many states the model has."""
-        return len(self.initial)
-
-    @property
-    def n_symbols(self) -> int:
-        """How many symbols the alphabet has."""
-        return len(self.alphabet)
-
     def to_pfa(self) -> PFA:
         """Return the PFA of the same distribution: A_σ = diag(emission(·, σ)) transition."""
         operators = self.emission.T[:, :, None] * self.transition[None, :, :]
         return PFA(self.initial, operators, self.stop, self.alphabet)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HMM):
-            return NotImplemented
-        return self.alphabet == other.alphabet and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("initial", "transition", "emission", "stop")
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"HMM(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
     def facts(self) -> dict[str, Any]:
         """Return size, symbols, and how many parameters are not zero."""
@@ -150,26 +120,3 @@ class HMM(StoredModel):
     def picture(self) -> FloatArray:
         """Return the transition matrix."""
         return self.transition
-
-    def to_stored(self) -> Stored:
-        """Give the named arrays and metadata of this model."""
-        names = ("initial", "transition", "emission", "stop")
-        arrays = {name: getattr(self, name) for name in names}
-        return Stored(self.kind, arrays, {"alphabet": alphabet_to_json(self.alphabet)})
-
-    def to_openfst(self) -> Any:
-        """Return a ``pynini.Fst`` over the log semiring (extra ``fst``)."""
-        from sigmastar.automata.formats.openfst import to_openfst
-
-        return to_openfst(self)
-
-    @classmethod
-    def from_stored(cls, stored: Stored) -> HMM:
-        """Rebuild from named arrays and metadata."""
-        return cls(
-            stored.array("initial"),
-            stored.array("transition"),
-            stored.array("emission"),
-            stored.array("stop"),
-            alphabet_from_json(stored.meta.get("alphabet")),
-        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel, InvalidParameter
@@ -36,7 +37,7 @@ def automaton_of(thing: Any, name: str = "model") -> Automaton:
     )
 
 
-def as_wfa(model: Automaton) -> WFA:
+def as_wfa(model: StateModel) -> WFA:
     """Return the automaton of a model: an HMM as its PFA, a WFA as it is."""
     if not isinstance(model, Automaton):
         raise InvalidModel(

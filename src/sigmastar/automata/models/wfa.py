@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
-from sigmastar.core.errors import InvalidModel
-from sigmastar.core.model_files import Stored
-from sigmastar.core.stored_model import StoredModel
-from sigmastar.core.types import FloatArray
+from sigmastar.automata.models.base import StateModel
+from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
 __all__ = ["WFA", "reachable_states", "useful_states"]
 
@@ -33,7 +29,7 @@ def _radius(operator: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WFA(StoredModel):
+class WFA(StateModel):
     """A weighted finite automaton.
 
     Parameters
@@ -60,30 +56,10 @@ class WFA(StoredModel):
     alphabet: Alphabet
 
     kind: ClassVar[str] = "WFA"
+    array_names: ClassVar[tuple[str, ...]] = ("initial", "transitions", "final")
 
-    def __post_init__(self) -> None:
-        initial = frozen_array("initial", self.initial, (-1,))
-        n_states = len(initial)
-        if n_states == 0:
-            raise InvalidModel("a model needs at least one state; got none.")
-        if not isinstance(self.alphabet, Alphabet):
-            raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
-        shape = (len(self.alphabet), n_states, n_states)
-        object.__setattr__(self, "initial", initial)
-        object.__setattr__(
-            self, "transitions", frozen_array("transitions", self.transitions, shape)
-        )
-        object.__setattr__(self, "final", frozen_array("final", self.final, (n_states,)))
-
-    @property
-    def n_states(self) -> int:
-        """How many states the automaton has."""
-        return len(self.initial)
-
-    @property
-    def n_symbols(self) -> int:
-        """How many symbols the alphabet has."""
-        return len(self.alphabet)
+    def _shapes(self, n_states: int, n_symbols: int) -> tuple[tuple[int, ...], ...]:
+        return (n_states,), (n_symbols, n_states, n_states), (n_states,)
 
     @cached_property
     def transition_sum(self) -> FloatArray:
@@ -135,26 +111,9 @@ class WFA(StoredModel):
             and self.n_states == other.n_states
             and all(
                 np.allclose(getattr(self, name), getattr(other, name), rtol=rtol, atol=atol)
-                for name in ("initial", "transitions", "final")
+                for name in self.array_names
             )
         )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WFA):
-            return NotImplemented
-        return (
-            type(self) is type(other)
-            and self.alphabet == other.alphabet
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("initial", "transitions", "final")
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_states={self.n_states}, n_symbols={self.n_symbols})"
 
     def facts(self) -> dict[str, Any]:
         """Return size, symbols, arcs, spectral radius and mass."""
@@ -172,45 +131,19 @@ class WFA(StoredModel):
         """Return the operator of reading any symbol."""
         return self.transition_sum
 
-    def to_stored(self) -> Stored:
-        """Give the named arrays and metadata of this model."""
-        return Stored(
-            self.kind,
-            {"initial": self.initial, "transitions": self.transitions, "final": self.final},
-            {"alphabet": alphabet_to_json(self.alphabet)},
-        )
 
-    @classmethod
-    def from_stored(cls, stored: Stored) -> Self:
-        """Rebuild from named arrays and metadata."""
-        return cls(
-            stored.array("initial"),
-            stored.array("transitions"),
-            stored.array("final"),
-            alphabet_from_json(stored.meta.get("alphabet")),
-        )
-
-    def to_openfst(self) -> Any:
-        """Return a ``pynini.Fst`` over the log semiring; negative weights are refused."""
-        from sigmastar.automata.formats.openfst import to_openfst
-
-        return to_openfst(self)
-
-
-def useful_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def useful_states(model: WFA) -> BoolArray:
     """Mark the states on some path from a non-zero initial to a non-zero final weight."""
     arcs = (model.transitions != 0).any(axis=0)
     return _reachable(model.initial != 0, arcs) & _reachable(model.final != 0, arcs.T)
 
 
-def reachable_states(model: WFA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def reachable_states(model: WFA) -> BoolArray:
     """Mark the states on some path from a non-zero initial weight."""
     return _reachable(model.initial != 0, (model.transitions != 0).any(axis=0))
 
 
-def _reachable(
-    seeds: np.ndarray[Any, np.dtype[np.bool_]], arcs: np.ndarray[Any, np.dtype[np.bool_]]
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _reachable(seeds: BoolArray, arcs: BoolArray) -> BoolArray:
     seen = seeds.copy()
     frontier = np.flatnonzero(seeds)
     while len(frontier):

@@ -63,12 +63,13 @@ class SymbolBlocks:
         if self.dense is not None:
             whole: FloatArray = self.dense[symbol]
             return whole
-        rows = self.counts[symbol * self.shape[0] : (symbol + 1) * self.shape[0]]
-        return np.asarray((rows @ self.closure).toarray() * self.scale)
+        return np.asarray((self._counts(symbol) @ self.closure).toarray() * self.scale)
+
+    def _counts(self, symbol: int) -> Any:
+        return self.counts[symbol * self.shape[0] : (symbol + 1) * self.shape[0]]
 
     def project(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return left · H_σ · right for all symbols."""
-        n_rows = self.shape[0]
         result = np.empty((self.n_symbols, len(left), right.shape[1]))
         if self.dense is not None:
             for symbol in range(self.n_symbols):
@@ -76,18 +77,14 @@ class SymbolBlocks:
             return result
         closed = self.closure @ right
         for symbol in range(self.n_symbols):
-            rows = self.counts[symbol * n_rows : (symbol + 1) * n_rows]
-            np.matmul(left, rows @ closed, out=result[symbol])
+            np.matmul(left, self._counts(symbol) @ closed, out=result[symbol])
         return result * self.scale
 
     def total(self) -> FloatArray:
         """Return the sum of the blocks of all symbols."""
         if self.dense is not None:
             return np.asarray(self.dense.sum(axis=0))
-        n_rows = self.shape[0]
-        summed = sum(
-            self.counts[symbol * n_rows : (symbol + 1) * n_rows] for symbol in range(self.n_symbols)
-        )
+        summed: Any = sum(self._counts(symbol) for symbol in range(self.n_symbols))
         return np.asarray((summed @ self.closure).toarray() * self.scale)
 
     def left(self, weights: FloatArray) -> FloatArray:
@@ -260,7 +257,7 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     suffixes = build_trie(basis.suffixes, basis.n_symbols)
     n_rows, n_nodes, n_symbols = basis.shape[0], len(suffixes.member), basis.n_symbols
     scale = np.float64(1.0 / counts.n_sequences)
-    listed = np.empty((0, 2), dtype=np.int64)
+    listed, none = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
     size = (n_symbols + 1) * n_rows * n_nodes
     if size <= _DENSE_ENTRIES:
         table = np.zeros(size, dtype=np.int64)
@@ -272,34 +269,24 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
             add_to_parents(nodes, suffixes.parent)
         dense = nodes[:, _places(suffixes)].reshape(n_symbols + 1, n_rows, -1) * scale
         return dense[-1], SymbolBlocks(n_symbols, basis.shape, scale, dense[:-1])
-    none = np.empty(0, dtype=np.int64)
     closure = _closure(suffixes, basis.shape[1], whole)
     shape = ((n_symbols + 1) * n_rows, n_nodes)
     every: Any = sparse.csr_array(shape, dtype=np.float64)
     with stage("Filling the Hankel blocks", len(codes)) as progress:
         for first in range(0, len(codes), _CHUNK):
             part = slice(first, first + _CHUNK)
-            some = (
-                codes[part],
-                totals[part],
-                counts.bits,
-                whole,
-                prefixes,
-                suffixes.children,
-                none,
-            )
-            entries = np.empty((hankel_entries(*some, listed), 2), dtype=np.int64)
-            hankel_entries(*some, entries)
+            tries = counts.bits, whole, prefixes, suffixes.children, none
+            n_entries = hankel_entries(codes[part], totals[part], *tries, listed)
+            entries = np.empty((n_entries, 2), dtype=np.int64)
+            hankel_entries(codes[part], totals[part], *tries, entries)
             places = np.divmod(entries[:, 0], n_nodes)
             values = entries[:, 1].astype(np.float64)
             every = every + sparse.coo_array((values, places), shape=shape).tocsr()
             progress.advance(len(codes[part]))
     plain = every[n_symbols * n_rows :] @ closure * scale
-    block = (
-        plain if plain.nnz < _SPARSE_SHARE * plain.shape[0] * plain.shape[1] else plain.toarray()
-    )
-    blocks = every[: n_symbols * n_rows]
-    return block, SymbolBlocks(n_symbols, basis.shape, scale, None, blocks, closure)
+    few = plain.nnz < _SPARSE_SHARE * plain.shape[0] * plain.shape[1]
+    blocks = SymbolBlocks(n_symbols, basis.shape, scale, None, every[: n_symbols * n_rows], closure)
+    return plain if few else plain.toarray(), blocks
 
 
 def _extended(basis: Basis, bits: int) -> tuple[CodeArray, IndexArray]:

@@ -46,25 +46,20 @@ def fingerprint(settings: dict[str, Any], *arrays: FloatArray | Any) -> str:
     return digest.hexdigest()
 
 
+@dataclass
 class Checkpoint:
-    """A file that is rewritten every so often.
+    """A file that is rewritten every so many seconds; without a path, none.
 
-    Parameters
-    ----------
-    path : path or None
-        Where; None keeps no checkpoint.
-    every : float
-        Seconds between two writes.
-    run : str
-        Fingerprint of settings and data.
+    ``run`` is the fingerprint of settings and data.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, every: float, run: str) -> None:
-        self.path = path
-        self.every = every
-        self.run = run
-        self._written = time.monotonic()
-        self._latest: Progress | None = None  # as of the last step that was finished
+    path: str | os.PathLike[str] | None
+    every: float
+    run: str
+    _written: float = field(default_factory=time.monotonic, init=False)
+    _latest: Progress | None = field(
+        default=None, init=False
+    )  # as of the last step that was finished
 
     def resume(self, like: Parameters) -> Progress | None:
         """Return the progress that the file holds, or None if there is no file.

@@ -7,8 +7,9 @@ transition whenever any symbol takes it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -24,24 +25,42 @@ __all__ = ["Family", "HMMFamily", "PFAFamily", "Parameters", "log_prior"]
 Parameters: TypeAlias = Mapping[str, FloatArray]
 
 
-class Family(Protocol):
-    """A family of models that Baum–Welch can train."""
+class Family(ABC):
+    """A family of models that Baum–Welch can train.
+
+    ``prior`` is a pseudo-count for every non-zero parameter; parameters that are ``frozen`` stay.
+    """
 
     names: ClassVar[tuple[str, ...]]
-    prior: float
 
+    def __init__(self, prior: float = 0.0, frozen: Iterable[str] = ()) -> None:
+        self.prior = prior
+        self.frozen = frozenset(frozen)
+        for name in frozen:
+            if name not in self.names:
+                known = ", ".join(self.names)
+                raise InvalidParameter(f"frozen must name some of {known}; got {name!r}.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.prior!r}, {sorted(self.frozen)!r})"
+
+    @abstractmethod
     def expand(self, parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the initial, transition and final weights of the equivalent automaton."""
 
+    @abstractmethod
     def maximize(self, counts: ExpectedCounts, parameters: Parameters) -> Parameters:
         """Return the parameters that are likeliest given expected counts."""
 
+    @abstractmethod
     def model(self, parameters: Parameters, alphabet: Alphabet) -> PFA | HMM:
         """Build the model."""
 
+    @abstractmethod
     def random(self, rng: np.random.Generator, n_states: int, n_symbols: int) -> Parameters:
         """Draw parameters to start from."""
 
+    @abstractmethod
     def split(
         self, parameters: Parameters, copies: IndexArray, rng: np.random.Generator
     ) -> Parameters:
@@ -75,24 +94,10 @@ def _distribution(counts: FloatArray, old: FloatArray) -> FloatArray:
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), old)
 
 
-def _check_frozen(frozen: Iterable[str], names: tuple[str, ...]) -> frozenset[str]:
-    for name in frozen:
-        if name not in names:
-            raise InvalidParameter(f"frozen must name some of {', '.join(names)}; got {name!r}.")
-    return frozenset(frozen)
-
-
-class PFAFamily:
-    """Probabilistic automata; ``prior`` is a pseudo-count for every non-zero parameter."""
+class PFAFamily(Family):
+    """Probabilistic automata."""
 
     names: ClassVar[tuple[str, ...]] = ("initial", "transitions", "final")
-
-    def __init__(self, prior: float = 0.0, frozen: Iterable[str] = ()) -> None:
-        self.prior = prior
-        self.frozen = _check_frozen(frozen, self.names)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.prior!r}, {sorted(self.frozen)!r})"
 
     def expand(self, parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the parameters as they are."""
@@ -143,25 +148,15 @@ class PFAFamily:
         stop = parameters["final"][copies]
         arcs = parameters["transitions"][:, copies][:, :, copies] * share
         arcs = arcs * _noise(rng, arcs.shape)
-        leaving = arcs.sum(axis=(0, 2))
-        arcs *= np.where(leaving > 0, (1 - stop) / np.where(leaving > 0, leaving, 1.0), 0.0)[
-            :, None
-        ]
+        arcs *= _share_out(1 - stop, arcs.sum(axis=(0, 2)))[:, None]
         start = parameters["initial"][copies] * share * _noise(rng, share.shape)
         return {"initial": start / start.sum(), "transitions": arcs, "final": stop}
 
 
-class HMMFamily:
-    """Hidden Markov models; ``prior`` is a pseudo-count for every non-zero parameter."""
+class HMMFamily(Family):
+    """Hidden Markov models."""
 
     names: ClassVar[tuple[str, ...]] = ("initial", "transition", "emission", "stop")
-
-    def __init__(self, prior: float = 0.0, frozen: Iterable[str] = ()) -> None:
-        self.prior = prior
-        self.frozen = _check_frozen(frozen, self.names)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.prior!r}, {sorted(self.frozen)!r})"
 
     def expand(self, parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the equivalent automaton: A_σ = diag(emission(·, σ)) transition."""
@@ -179,9 +174,7 @@ class HMMFamily:
         leaving = np.column_stack([counts.transitions.sum(axis=2).T, counts.final])
         leaving = _with_prior(leaving, old, self.prior)
         for name, columns in (("stop", slice(-1, None)), ("emission", slice(0, -1))):
-            if (
-                name in self.frozen
-            ):  # the frozen share of the sum stays, the rest divides what is left
+            if name in self.frozen:  # its share of the sum stays, the rest divides what is left
                 other = slice(0, -1) if name == "stop" else slice(-1, None)
                 share = old[:, columns].sum(axis=1, keepdims=True)
                 rest = _distribution(leaving[:, other], old[:, other])
@@ -218,10 +211,7 @@ class HMMFamily:
         stop = parameters["stop"][copies]
         emit = parameters["emission"][copies]
         emit = emit * _noise(rng, emit.shape)
-        leaving = emit.sum(axis=1)
-        emit *= np.where(leaving > 0, (1 - stop) / np.where(leaving > 0, leaving, 1.0), 0.0)[
-            :, None
-        ]
+        emit *= _share_out(1 - stop, emit.sum(axis=1))[:, None]
         start = parameters["initial"][copies] * share * _noise(rng, share.shape)
         return {
             "initial": start / start.sum(),
