@@ -3,6 +3,7 @@
 import gzip
 import os
 import threading
+import time
 
 import dask
 import dask.bag
@@ -262,6 +263,16 @@ def test_results_come_in_order_and_few_are_under_way():
     assert next(results) == 0
     assert len(started) <= 5
     assert list(results) == [i * i for i in range(1, 50)]
+
+
+def test_who_gives_up_early_does_not_wait():
+    gate = threading.Event()
+    results = in_order(lambda item: item if item == 0 else gate.wait(60), range(9), 2)
+    assert next(results) == 0
+    began = time.monotonic()
+    results.close()
+    assert time.monotonic() - began < 30
+    gate.set()
 
 
 def test_what_is_placed_is_kept_while_there_is_room():

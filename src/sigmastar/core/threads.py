@@ -95,8 +95,10 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
         while waiting:
             yield waiting.popleft().result()
             waiting.extend(pool.submit(function, item) for item in islice(rest, 1))
+        pool.shutdown()
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Who gives up early may be tidied up by any thread, one of these included: never wait here.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 class ForkLock:

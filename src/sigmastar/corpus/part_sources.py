@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
-from sigmastar.core.errors import DataNotFound, InvalidData
+from sigmastar.core.errors import DataNotFound, InvalidData, ParseError
 from sigmastar.core.extras import require
+from sigmastar.core.runners import Runner
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.readers.api import read_span
-from sigmastar.corpus.readers.cutting import spans_of
+from sigmastar.corpus.readers.cutting import in_whole_file, spans_of
 from sigmastar.corpus.readers.detect import detect_format
 from sigmastar.corpus.readers.source import Source
 
@@ -63,6 +65,23 @@ class FileSpan:
             chunk=self.chunk,
             column=self.column,
         )
+
+    @contextmanager
+    def stream(self) -> Iterator[BinaryIO]:
+        """Open the bytes of the span, expanded; errors are told with their line in the file."""
+        try:
+            with Source(self.path, span=self.span) as source:
+                yield source.stream()
+        except ParseError as error:
+            raise in_whole_file(error, self.path, self.span) from None
+
+    def lines(self) -> list[str]:
+        """Read the lines of the span, without their ends."""
+        try:
+            with Source(self.path, span=self.span) as source:
+                return [line for _, line in source.lines()]
+        except ParseError as error:
+            raise in_whole_file(error, self.path, self.span) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +190,12 @@ def file_parts(
     return parts
 
 
+def state_of_files(parts: Sequence[FileSpan]) -> str:
+    """Name what the files of some parts hold now: their spans, sizes and times of change."""
+    states = [os.stat(path) for path in sorted({part.path for part in parts})]
+    return repr((parts, [(state.st_size, state.st_mtime_ns) for state in states]))
+
+
 def _matches(pattern: str) -> list[str]:
     """Give the files of a pattern or a directory by name; hidden ones are left out."""
     if os.path.isdir(pattern):
@@ -190,6 +215,17 @@ def _at_hand(value: Any) -> Any:
     return value.compute(scheduler="synchronous") if hasattr(value, "compute") else value
 
 
+def arrow_parts(dataset: Any, column: str) -> list[ArrowRows]:
+    """Name the row groups of an Arrow data set, or its files where there are none."""
+    if not hasattr(dataset, "get_fragments"):
+        raise InvalidData(f"expected a pyarrow data set; got {type(dataset).__name__}.")
+    pieces: list[Any] = []
+    for fragment in dataset.get_fragments():
+        cut = getattr(fragment, "split_by_row_group", None)
+        pieces += [fragment] if cut is None else cut()
+    return [ArrowRows(number, piece, column) for number, piece in enumerate(pieces)]
+
+
 def bag_pieces(bag: Any) -> list[Any]:
     """Give the partitions of a Dask bag, each with its own part of the plan only."""
     if not hasattr(bag, "to_delayed"):
@@ -201,12 +237,24 @@ def bag_pieces(bag: Any) -> list[Any]:
     return [optimize(piece)[0] for piece in bag.to_delayed()]
 
 
-def names_of_rows(column: str, rows: Any, _: None) -> list[Any]:
+def frame_parts(
+    frame: Any, sequence: str, symbol: str, order: str | None, runner: Runner
+) -> list[FrameRows]:
+    """Name the partitions of a Dask dataframe; no sequence may have rows in two of them."""
+    if not hasattr(frame, "to_delayed"):
+        raise InvalidData(f"expected a Dask dataframe; got {type(frame).__name__}.")
+    pieces = frame.to_delayed()
+    names = runner.stream(_names_of_rows, sequence, pieces, [None] * len(pieces))
+    _check_sequences_apart(names)
+    return [FrameRows(number, rows, sequence, symbol, order) for number, rows in enumerate(pieces)]
+
+
+def _names_of_rows(column: str, rows: Any, _: None) -> list[Any]:
     """Give the names of the sequences in a partition of a table."""
     return list(np.unique(np.asarray(_at_hand(rows)[column])).tolist())
 
 
-def check_sequences_apart(names: Iterable[Iterable[Any]]) -> None:
+def _check_sequences_apart(names: Iterable[Iterable[Any]]) -> None:
     """Refuse sequences whose rows lie in several parts."""
     seen: set[Any] = set()
     for part, found in enumerate(names):

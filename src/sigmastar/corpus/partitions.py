@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, Unpack
@@ -21,23 +22,24 @@ from sigmastar.core.reduction import Reduction, reduced
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.core.runners import Runner
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
+from sigmastar.corpus.apply import FORMATS, WriteResults, Written, write_parts
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.encoding import Skipped, encode_parts
 from sigmastar.corpus.part_sources import (
-    ArrowRows,
-    FrameRows,
     GivenSequences,
     PartSource,
+    arrow_parts,
     bag_pieces,
-    check_sequences_apart,
     file_parts,
-    names_of_rows,
+    frame_parts,
+    state_of_files,
 )
+from sigmastar.corpus.prepared import Prepared
 from sigmastar.corpus.readers.growing import join
 from sigmastar.corpus.selection import Chosen, kept_rows, open_part
 from sigmastar.corpus.where import PartOptions, Where
 
-__all__ = ["Data", "Partitions", "Prepared", "Skipped", "reduce_data"]
+__all__ = ["Data", "Partitions", "Skipped", "reduce_data"]
 
 R = TypeVar("R")
 PART_BYTES = 16 << 20  # of text: a part is a few seconds of work, and fits many times into memory
@@ -127,9 +129,7 @@ class Partitions:
         sources = file_parts(
             files, format=format, part_bytes=part_bytes, column=column, chunk=chunk
         )
-        states = [os.stat(path) for path in sorted({source.path for source in sources})]
-        key = repr((sources, [(state.st_size, state.st_mtime_ns) for state in states]))
-        return cls._encoded(sources, on_error, key, **options)
+        return cls._encoded(sources, on_error, state_of_files(sources), **options)
 
     @classmethod
     def from_sequences(cls, parts: Sequence[Any], **options: Unpack[PartOptions]) -> Partitions:
@@ -183,13 +183,8 @@ class Partitions:
             ``alphabet``, ``unknown``, ``client``, ``threads``, ``scratch`` and ``max_memory``, as
             for :meth:`from_files`.
         """
-        if not hasattr(frame, "to_delayed"):
-            raise InvalidData(f"expected a Dask dataframe; got {type(frame).__name__}.")
-        pieces = frame.to_delayed()
-        none = [None] * len(pieces)
         runner = Where(options.get("client"), options.get("threads")).runner()
-        check_sequences_apart(runner.stream(names_of_rows, sequence, pieces, none))
-        sources = [FrameRows(i, rows, sequence, symbol, order) for i, rows in enumerate(pieces)]
+        sources = frame_parts(frame, sequence, symbol, order, runner)
         return cls._encoded(sources, **options)
 
     @classmethod
@@ -212,14 +207,7 @@ class Partitions:
         on_error, **options
             As for :meth:`from_files`.
         """
-        if not hasattr(dataset, "get_fragments"):
-            raise InvalidData(f"expected a pyarrow data set; got {type(dataset).__name__}.")
-        pieces: list[Any] = []
-        for fragment in dataset.get_fragments():
-            cut = getattr(fragment, "split_by_row_group", None)
-            pieces += [fragment] if cut is None else cut()
-        sources = [ArrowRows(number, piece, column) for number, piece in enumerate(pieces)]
-        return cls._encoded(sources, on_error, **options)
+        return cls._encoded(arrow_parts(dataset, column), on_error, **options)
 
     @classmethod
     def _encoded(
@@ -252,9 +240,8 @@ class Partitions:
         if not self._chosen:
             return sum(part.n_sequences for part in self._parts)
         # What is chosen depends on numbers alone: nothing needs to be read.
-        return sum(
-            int(kept_rows(part.first, part.n_sequences, self._chosen).sum()) for part in self._parts
-        )
+        rows = (kept_rows(part.first, part.n_sequences, self._chosen) for part in self._parts)
+        return sum(int(kept.sum()) for kept in rows)
 
     @cached_property
     def n_symbols(self) -> int:
@@ -267,11 +254,6 @@ class Partitions:
     def n_parts(self) -> int:
         """How many parts there are."""
         return len(self._parts)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of sequences, in the form scikit-learn asks for."""
-        return (len(self),)
 
     @property
     def digest(self) -> str:
@@ -296,18 +278,17 @@ class Partitions:
             )
         wanted = len(self) if index.stop is None else max(index.stop, 0)
         taken: list[Corpus] = []
-        for part in self.corpora():
-            if wanted <= 0:
-                break
-            taken.append(part[:wanted])
-            wanted -= len(part)
+        with closing(self.corpora()) as parts:
+            while wanted > 0 and (part := next(parts, None)) is not None:
+                taken.append(part[:wanted])
+                wanted -= len(part)
         return join(taken) if taken else Corpus([], [0], self.alphabet)
 
-    def corpora(self) -> Iterator[Corpus]:
+    def corpora(self) -> Generator[Corpus]:
         """Give each part as a corpus, in order."""
         return self.stream(_same_corpus)
 
-    def stream(self, function: Callable[[Corpus], R]) -> Iterator[R]:
+    def stream(self, function: Callable[[Corpus], R]) -> Generator[R]:
         """Apply a function to each part where it is; give the results in order.
 
         Parameters
@@ -316,7 +297,7 @@ class Partitions:
             Takes a corpus; must be importable by name where workers are other processes.
         """
         handles, extras = self._opened
-        return self._runner.stream(_apply, (self.alphabet, function), handles, extras)
+        yield from self._runner.stream(_apply, (self.alphabet, function), handles, extras)
 
     def reduce(self, reduction: Reduction[Corpus, Any, R]) -> R:
         """Carry out a reduction over all parts."""
@@ -333,16 +314,54 @@ class Partitions:
 
     def split(self, fraction: float, seed: int) -> tuple[Self, Self]:
         """Set about a share of the sequences aside, each by its number; give them and the rest."""
-        both = [
-            replace(self, _chosen=(*self._chosen, Chosen(fraction, seed, marked)))
-            for marked in (True, False)
-        ]
-        if not len(both[0]) or not len(both[1]):
+        chosen = (Chosen(fraction, seed, marked) for marked in (True, False))
+        held, rest = (replace(self, _chosen=(*self._chosen, one)) for one in chosen)
+        if not len(held) or not len(rest):
             raise InvalidData(
                 f"setting {fraction:g} of {len(self)} sequences aside must leave some on both "
                 "sides; it does not. Give more sequences."
             )
-        return both[0], both[1]
+        return held, rest
+
+    def write(
+        self,
+        function: Callable[[Corpus], Any],
+        folder: str | os.PathLike[str],
+        *,
+        format: str = "text",
+        job: str = "",
+    ) -> Written:
+        """Apply a function to each part and write the results, one file for each part.
+
+        A file appears whole or not at all, and one that is there is not written again: a job that
+        was stopped goes on where it was.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a corpus and gives one value for each sequence, such as ``model.log_proba`` or
+            ``tagger.predict``.
+        folder : path
+            Directory of the results; workers of a cluster must share it.
+        format : {"text", "parquet"}
+            A line for each value, or a table with the column ``value``.
+        job : str
+            What the results are, if the data do not tell: the same folder is refused to another.
+        """
+        check("format", format, Choice(*FORMATS))
+        handles, extras = self._opened
+        return write_parts(
+            WriteResults(function, format),
+            open_part,
+            self.alphabet,
+            handles,
+            extras,
+            names=[f"part {number}" for number in range(self.n_parts)],
+            runner=self._runner,
+            folder=folder,
+            job=repr((job, self.digest, format)),
+            suffix=".parquet" if format == "parquet" else ".txt",
+        )
 
     def close(self) -> None:
         """Let go of a client that was made from an address."""
@@ -366,26 +385,9 @@ def reduce_data(reduction: Reduction[Corpus, Any, R], data: Data) -> R:
     return data.reduce(reduction) if isinstance(data, Partitions) else reduced(reduction, [data])
 
 
-class Prepared:
-    """Parts laid out for many passes."""
-
-    def __init__(self, placed: list[Any], runner: Runner) -> None:
-        self._placed = placed
-        self._runner = runner
-
-    def reduce(self, reduction: Reduction[Any, Any, R]) -> R:
-        """Carry out a reduction over what was laid out."""
-        none = [None] * len(self._placed)
-        return self._runner.reduce(reduction, _as_it_is, None, self._placed, none)
-
-
 def _apply(shared: tuple[Alphabet, Callable[[Corpus], R]], part: Any, extra: Any) -> R:
     alphabet, function = shared
     return function(open_part(alphabet, part, extra))
-
-
-def _as_it_is(_: None, part: Any, __: None) -> Any:
-    return part
 
 
 def _same_corpus(corpus: Corpus) -> Corpus:

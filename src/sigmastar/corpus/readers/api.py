@@ -16,7 +16,7 @@ from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, chec
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.corpus.readers.cutting import lines_before
+from sigmastar.corpus.readers.cutting import in_whole_file
 from sigmastar.corpus.readers.detect import TAGGED, detect_format
 from sigmastar.corpus.readers.growing import (
     BLOCK_SYMBOLS,
@@ -114,10 +114,7 @@ def read_span(
             blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, True)
             corpus = join(list(blocks))
     except ParseError as error:
-        if span is None:
-            raise
-        line = error.line + lines_before(path, span[0])
-        raise ParseError(error.path, line, error.expected, error.found) from None
+        raise in_whole_file(error, path, span) from None
     return corpus if alphabet is None or len(corpus) else Corpus([], [0], alphabet)
 
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from sigmastar.core.errors import DataNotFound, ParseError
 from sigmastar.corpus.readers.source import BLOCK, MAX_LINE, is_compressed
 
-__all__ = ["lines_before", "spans_of"]
+__all__ = ["in_whole_file", "spans_of"]
 
 # A header, or chunks that run across lines, make a file one piece.
 _WHOLE = ("pautomac", "spice", "chunks")
@@ -56,6 +56,14 @@ def _next_end(file: BinaryIO, wanted: int, sentence: bool, path: str) -> int:
             return at
         first = False
     return at
+
+
+def in_whole_file(
+    error: ParseError, path: str | os.PathLike[str], span: tuple[int, int] | None
+) -> ParseError:
+    """Count the line of an error from the beginning of the file, not of the span."""
+    line = error.line + (lines_before(path, span[0]) if span else 0)
+    return ParseError(error.path, line, error.expected, error.found)
 
 
 def lines_before(path: str | os.PathLike[str], place: int) -> int:

@@ -8,12 +8,13 @@ is longer, bytes that are not UTF-8 and damaged compression all raise
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import sys
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any, BinaryIO
 
 from sigmastar.core.errors import DataNotFound, ParseError
 
@@ -106,6 +107,10 @@ class Source:
         while chunk := self._next_chunk():
             yield chunk
 
+    def stream(self) -> BinaryIO:
+        """Give the text, as it comes, to those who read binary files."""
+        return io.BufferedReader(_Stream(self))
+
     def blocks(self) -> Iterator[bytes]:
         """Give the text in blocks that end with a line; ``self.line`` numbers a block's first."""
         parts: list[bytes] = []
@@ -161,6 +166,28 @@ class Source:
     def _too_long(self) -> ParseError:
         allowed = f"a line of at most {self.max_line:,} bytes"
         return ParseError(self.path, self.line, allowed, "a longer one")
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of a source as a file to read from."""
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.path
+        self._chunks = source.chunks()
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = chunk
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
 
 
 def is_compressed(path: str | os.PathLike[str]) -> bool:
