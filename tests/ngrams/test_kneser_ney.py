@@ -110,3 +110,11 @@ def test_running_text_is_drawn_to_a_length():
     assert [len(s) for s in est.sample(2, length=7, random_state=0)] == [7, 7]
     with pytest.raises(ss.errors.InvalidParameter, match="length must be given"):
         est.sample(1)
+
+
+def test_scores_do_not_depend_on_what_else_is_scored():
+    rng = np.random.default_rng(3)
+    texts = ["".join(rng.choice(list("abcd"), size=rng.integers(1, 60))) for _ in range(400)]
+    model = ss.KneserNey(4).fit(texts[:200])
+    together = model.log_proba(texts)
+    assert together.tolist() == [float(model.log_proba([text])[0]) for text in texts]

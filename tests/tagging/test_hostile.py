@@ -5,6 +5,7 @@ import multiprocessing
 import pickle
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -246,3 +247,16 @@ def test_half_of_a_surrogate_pair_is_a_word_like_any_other(tmp_path):
     tagger.save(tmp_path / "t.sigma")
     assert tagger.predict([["\ud800", "\udfffz"]])[0][0] == "X"
     assert len(ss.load(tmp_path / "t.sigma").predict([["\ud800", "b"]])[0]) == 2
+
+
+def test_no_more_tags_than_back_pointers_can_tell_apart():
+    model = ss.HMMTagger(1).fit([["a"]], [["A"]]).model_
+    many = tuple(f"T{i}" for i in range(1 << 15))
+    with pytest.raises(InvalidModel, match="32,767 tags"):
+        replace(model, tags=many)
+
+
+@pytest.mark.parametrize("states", [63, 1 << 31])
+def test_a_growing_machine_has_a_largest_size(states):
+    with pytest.raises(ss.errors.InvalidParameter, match="max_states"):
+        ss.FSTTagger.from_hmm(ss.HMMTagger(1).fit([["a"]], [["A"]]), "lazy", max_states=states)

@@ -7,6 +7,8 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.core.errors import TooLarge
+from sigmastar.core.model_files import read_stored, write_stored
+from sigmastar.corpus.alphabet_json import alphabet_to_json
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments import lattices
 
@@ -68,3 +70,22 @@ def test_alignments_that_need_too_much_memory_are_refused(monkeypatch):
     monkeypatch.setenv("SIGMASTAR_MAX_MEMORY", "10")
     with pytest.raises(TooLarge, match="laying out all alignments needs"):
         ss.Transliterator("joint-ngram").fit(PAIRS)
+
+
+def test_a_decoder_smaller_than_its_alphabet_is_refused(tmp_path):
+    path = tmp_path / "names.sigma"
+    ss.Transliterator("em", n_states=1, max_iter=2).fit(PAIRS[:8]).save(path)
+    stored = read_stored(path)
+    stored.meta["source_alphabet"] = alphabet_to_json(ss.Alphabet("amnxyz"))
+    write_stored(path, stored)
+    with pytest.raises(ss.errors.FileFormatError, match="must read 6 symbols"):
+        ss.load(path)
+
+
+@pytest.mark.parametrize("length", [200, 400])
+def test_a_pair_of_very_many_units_is_learned(length):
+    """Its units are more than a small table has room for; a full one would be searched for ever."""
+    strange = ([f"s{i}" for i in range(length)], [f"t{i}" for i in range(length)])
+    pairs = [*((list(x), list(y)) for x, y in PAIRS[:6]), strange]
+    learner = ss.Transliterator("joint-ngram", order=2, align_iter=1).fit(pairs)
+    assert learner.predict([list("anna")]) == [list("анна")]
