@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
@@ -9,14 +11,15 @@ from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.smoothing import smooth_tags
 from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
-from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
+from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.word_classes import build_word_classes
 from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
 from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 
-__all__ = ["learn_guesser_of", "learn_tagger"]
+__all__ = ["guesser_of_counts", "learn_guesser_of", "learn_tagger", "tagger_of_counts"]
 
 
 def learn_tagger(
@@ -33,14 +36,33 @@ def learn_tagger(
     )
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
     if settings.classes == "words":
-        classes, vocabulary = build_word_classes(own, counts, guesser, settings)
-    else:
-        if lexicon is not None:
-            guesser = learn_guesser_of(lexicon, settings)
-        sets = build_class_sets(lexicon or own, guesser, settings)
-        tag_counts = counts.unigrams[: len(tags)]
-        classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
-        vocabulary = sets.vocabulary
+        return tagger_of_counts(own, counts, guesser, settings, n_words=source.n_symbols)
+    if lexicon is not None:
+        guesser = learn_guesser_of(lexicon, settings)
+    sets = build_class_sets(lexicon or own, guesser, settings)
+    tag_counts = counts.unigrams[: len(tags)]
+    classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
+    found = (tags, classes, sets.vocabulary)
+    return _finished(*found, counts, guesser, settings, source.n_symbols)
+
+
+def tagger_of_counts(
+    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings, *, n_words: int
+) -> Learned[HMMTaggerModel]:
+    """Train a tagger that gives each word its own scores, from what was counted."""
+    found = build_word_classes(own, counts, guesser, settings)
+    return _finished(own.tags, *found, counts, guesser, settings, n_words)
+
+
+def _finished(
+    tags: tuple[str, ...],
+    classes: Any,
+    vocabulary: Vocabulary,
+    counts: TagCounts,
+    guesser: Guesser,
+    settings: TaggerSettings,
+    n_words: int,
+) -> Learned[HMMTaggerModel]:
     bigram, trigram = smooth_tags(
         counts.trigrams, method=settings.smoothing, strength=settings.strength
     )
@@ -53,7 +75,7 @@ def learn_tagger(
         settings=settings,
     )
     info = {
-        "n_words": corpus.source.n_symbols,
+        "n_words": n_words,
         "n_tags": len(tags),
         "n_classes": model.n_classes,
         "n_ambiguous": int(model.is_ambiguous.sum()),
@@ -87,6 +109,14 @@ def _corpus_guesser(
         rare = np.arange(len(words))
     codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]
     found, times = np.unique(codes, return_counts=True)
+    return guesser_of_counts(own, found, times, n_tags, settings)
+
+
+def guesser_of_counts(
+    own: Lexicon, found: IndexArray, times: IndexArray, n_tags: int, settings: TaggerSettings
+) -> Guesser:
+    """Learn the guesser from counts of keys (word, whether it is the first, tag)."""
+    common = own.word_counts
     word = found // (2 * n_tags)
     rare_words = RareWords(
         words=[own.words[w] for w in word.tolist()],
