@@ -175,7 +175,7 @@ class cluster:
             n_workers=self.workers,
             threads_per_worker=1,
             memory_limit="1.5GB",
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
         )
         client = Client(here, set_as_default=False)

@@ -171,7 +171,7 @@ def _message() -> float:
     n = 2000
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as here,
         Client(here, set_as_default=False) as client,
     ):
