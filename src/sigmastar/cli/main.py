@@ -23,7 +23,7 @@ from sigmastar.cli import (
     tagger,
     transducer,
 )
-from sigmastar.cli.output import err, progress
+from sigmastar.cli.output import err, progress, shown
 from sigmastar.core.errors import SigmastarError
 
 __all__ = ["app", "main"]
@@ -119,9 +119,7 @@ def main() -> None:
         with progress():
             app(prog_name="sigmastar")
     except (SigmastarError, OSError) as error:
-        from rich.markup import escape
-
-        err.print(f"[bold red]error:[/] {escape(_words(error))}", soft_wrap=True)
+        err.print(f"[bold red]error:[/] {shown(_words(error))}", soft_wrap=True)
         sys.exit(_WRONG)
 
 
