@@ -125,3 +125,20 @@ def test_a_strong_penalty_keeps_the_weights_of_features_small():
 def test_ambiguity_classes_are_not_trained_discriminatively():
     with pytest.raises(InvalidParameter, match='training="discriminative" needs classes="words"'):
         ss.HMMTagger(training="discriminative", classes="sets").fit(*corpus())
+
+
+def test_a_compiled_tagger_is_as_sure_as_the_tagger_it_was_made_of(trained):
+    rules = ss.RuleSet.from_text("walk/VB -> DT\n", trained.tags_)
+    lazy = ss.FSTTagger.from_hmm(trained, "lazy")
+    sentences = [["Anna", "walk", "."], *UNSEEN]
+    expected = trained.confidence(sentences)
+    for found, wanted in zip(lazy.confidence(sentences), expected, strict=True):
+        assert np.array_equal(found, wanted)
+    # What only a rule says, the scores have nothing to say of.
+    corrected = lazy.with_rules(rules).confidence(sentences)[0]
+    assert corrected.tolist() == [expected[0][0], 0.0, expected[0][2]]
+
+
+def test_tables_have_no_scores_to_be_sure_by(trained):
+    with pytest.raises(InvalidParameter, match="confidence needs the scores of the tagger"):
+        ss.FSTTagger.from_hmm(trained, "n1").confidence(UNSEEN)
