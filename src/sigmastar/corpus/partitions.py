@@ -42,7 +42,8 @@ from sigmastar.corpus.where import PartOptions, Where
 __all__ = ["Data", "Partitions", "Skipped", "reduce_data"]
 
 R = TypeVar("R")
-PART_BYTES = 16 << 20  # of text: a part is a few seconds of work, and fits many times into memory
+_SYMBOL_BYTES = 40  # of a symbol in a part that is counted: its code, its window, what is sorted
+PART_BYTES = 16 << 20  # of text: a few seconds of work, and many fit into memory
 
 
 class _Part(NamedTuple):
@@ -226,9 +227,10 @@ class Partitions:
         where = Where(**options)
         runner, folder = where.runner(), where.folder()
         found = encode_parts(sources, alphabet, unknown, on_error, runner, str(folder or ""), key)
+        runner.expect(_SYMBOL_BYTES * max((facts.n_symbols for _, facts in found.parts), default=0))
         parts, first = [], 0
         for handle, facts in found.parts:
-            parts.append(_Part(handle, first, facts.n_sequences, facts.n_symbols, facts.digest))
+            parts.append(_Part(handle, first, *facts))
             first += facts.n_sequences
         return cls(found.alphabet, found.skipped, tuple(parts), runner, folder)
 

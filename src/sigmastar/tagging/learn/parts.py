@@ -77,10 +77,12 @@ class _CountTags(Reduction[Corpus, _Counted, _Counted]):
 
 def learn_tagger_of_parts(data: Partitions, settings: TaggerSettings) -> Learned[HMMTaggerModel]:
     """Train from sentences of pairs (word, tag), as from one tagged corpus."""
-    if settings.classes != "words":
-        raise InvalidParameter(
-            f'classes must be "words" to learn from Partitions; got {settings.classes!r}.'
-        )
+    for name, wanted in (("classes", "words"), ("training", "counts")):
+        value = getattr(settings, name)
+        if value != wanted:
+            raise InvalidParameter(
+                f'{name} must be "{wanted}" to learn from Partitions; got {value!r}.'
+            )
     words, word_of = _side(data.alphabet, 0)
     tags, tag_of = _side(data.alphabet, 1)
     n = len(tags)
@@ -97,7 +99,7 @@ def learn_tagger_of_parts(data: Partitions, settings: TaggerSettings) -> Learned
     guesser = guesser_of_counts(
         own, counted.places[chosen], counted.place_counts[chosen], n, settings
     )
-    return tagger_of_counts(own, counts, guesser, settings, n_words=data.n_symbols)
+    return tagger_of_counts(own, counts, guesser, settings, data.n_symbols)
 
 
 def _side(alphabet: Alphabet, side: int) -> tuple[tuple[str, ...], IndexArray]:

@@ -7,14 +7,21 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.types import IndexArray, Learned
+from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.learn.discriminative import Scores, train_scores
 from sigmastar.tagging.learn.smoothing import smooth_tags
 from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.lexicon.word_classes import build_word_classes
+from sigmastar.tagging.lexicon.word_classes import (
+    Entries,
+    context_gains,
+    likely_tags,
+    merged_classes,
+    word_entries,
+)
 from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
 from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
@@ -35,37 +42,68 @@ def learn_tagger(
         source.symbols, source.offsets, recode, n_tags=len(tags), order=settings.order
     )
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
+    n_words = source.n_symbols
     if settings.classes == "words":
-        return tagger_of_counts(own, counts, guesser, settings, n_words=source.n_symbols)
+        entries, scores = _word_scores(own, counts, guesser, settings)
+        facts: dict[str, Any] = {}
+        if settings.training == "discriminative":
+            scores, facts = train_scores(scores, source, recode, entries, own, settings)
+        return _of_words(own, entries, scores, guesser, settings, facts | {"n_words": n_words})
     if lexicon is not None:
         guesser = learn_guesser_of(lexicon, settings)
     sets = build_class_sets(lexicon or own, guesser, settings)
     tag_counts = counts.unigrams[: len(tags)]
     classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
+    transitions = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
     found = (tags, classes, sets.vocabulary)
-    return _finished(*found, counts, guesser, settings, source.n_symbols)
+    return _finished(*found, *transitions, guesser, settings, {"n_words": n_words})
 
 
 def tagger_of_counts(
-    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings, *, n_words: int
+    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings, n_words: int
 ) -> Learned[HMMTaggerModel]:
     """Train a tagger that gives each word its own scores, from what was counted."""
-    found = build_word_classes(own, counts, guesser, settings)
-    return _finished(own.tags, *found, counts, guesser, settings, n_words)
+    found = _word_scores(own, counts, guesser, settings)
+    return _of_words(own, *found, guesser, settings, {"n_words": n_words})
+
+
+def _word_scores(
+    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
+) -> tuple[Entries, Scores]:
+    transitions = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
+    entries = word_entries(own, guesser)
+    found = likely_tags(entries, own, counts, guesser, settings)
+    gains = context_gains(entries, found, own, counts, settings)
+    return entries, Scores(found, gains, *transitions)
+
+
+def _of_words(
+    own: Lexicon,
+    entries: Entries,
+    scores: Scores,
+    guesser: Guesser,
+    settings: TaggerSettings,
+    facts: dict[str, Any],
+) -> Learned[HMMTaggerModel]:
+    found, gains, bigram, trigram = scores
+    merged = merged_classes(entries, found, gains, len(own.tags))
+    return _finished(own.tags, *merged, bigram, trigram, guesser, settings, facts)
 
 
 def _finished(
     tags: tuple[str, ...],
     classes: Any,
     vocabulary: Vocabulary,
-    counts: TagCounts,
+    bigram: FloatArray,
+    trigram: FloatArray | None,
     guesser: Guesser,
     settings: TaggerSettings,
-    n_words: int,
+    facts: dict[str, Any],
 ) -> Learned[HMMTaggerModel]:
-    bigram, trigram = smooth_tags(
-        counts.trigrams, method=settings.smoothing, strength=settings.strength
-    )
     model = HMMTaggerModel(
         tags=tags,
         bigram=fixed_point(bigram),
@@ -75,14 +113,13 @@ def _finished(
         settings=settings,
     )
     info = {
-        "n_words": n_words,
         "n_tags": len(tags),
         "n_classes": model.n_classes,
         "n_ambiguous": int(model.is_ambiguous.sum()),
         "n_forms": len(vocabulary.forms),
         "n_endings": guesser.n_nodes,
     }
-    return Learned(model, info)
+    return Learned(model, facts | info)
 
 
 def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
