@@ -298,20 +298,17 @@ class Partitions:
         function : callable
             Takes a corpus; must be importable by name where workers are other processes.
         """
-        handles, extras = self._opened
-        yield from self._runner.stream(_apply, (self.alphabet, function), handles, extras)
+        yield from self._runner.stream(_apply, (self.alphabet, function), *self._opened)
 
     def reduce(self, reduction: Reduction[Corpus, Any, R]) -> R:
         """Carry out a reduction over all parts."""
         self._check_not_empty()
-        handles, extras = self._opened
-        return self._runner.reduce(reduction, open_part, self.alphabet, handles, extras)
+        return self._runner.reduce(reduction, open_part, self.alphabet, *self._opened)
 
     def prepared(self, layout: Callable[[Corpus], Any]) -> Prepared:
         """Lay out each part for many passes; what comes of it stays where the part is."""
         self._check_not_empty()
-        handles, extras = self._opened
-        placed = self._runner.place(_apply, (self.alphabet, layout), handles, extras)
+        placed = self._runner.place(_apply, (self.alphabet, layout), *self._opened)
         return Prepared(placed, self._runner)
 
     def split(self, fraction: float, seed: int) -> tuple[Self, Self]:
