@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -19,10 +20,11 @@ from sigmastar.cli import (
     report,
     scores,
     sensors,
+    serve,
     tagger,
     transducer,
 )
-from sigmastar.cli.output import err, progress
+from sigmastar.cli.output import err, note, progress
 from sigmastar.core.errors import SigmastarError
 
 __all__ = ["app", "main"]
@@ -79,6 +81,7 @@ app.command(rich_help_panel=ASK)(report.report)
 app.add_typer(tagger.app, name="tagger", rich_help_panel=SYSTEMS)
 app.add_typer(transducer.app, name="transducer", rich_help_panel=SYSTEMS)
 app.add_typer(sensors.app, name="sensors", rich_help_panel=SYSTEMS)
+app.command(rich_help_panel=SYSTEMS)(serve.serve)
 app.command(rich_help_panel=MEASURE)(scores.perplexity)
 app.add_typer(bench.app, name="bench", rich_help_panel=MEASURE)
 app.command(rich_help_panel=HELP)(demo.demo)
@@ -112,6 +115,7 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout):  # files and pipes hold UTF-8 whatever the locale says
         if stream is not None and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+    warnings.showwarning = lambda message, *_: note(str(message))
     try:
         with progress():
             app(prog_name="sigmastar")

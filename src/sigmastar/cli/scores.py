@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import load_automaton, read_for, symbol_text
+from sigmastar.cli.inputs import load_automaton, read_for, symbol_text, text_format
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
 from sigmastar.core.progress import stage
@@ -37,7 +37,7 @@ def score(
     from sigmastar.automata.inference import log_proba
 
     machine = load_automaton(model, or_predictor=True)
-    corpus = read_for(machine, data, format, unknown)
+    corpus = read_for(machine, data, format or text_format(model), unknown)
     with stage(f"Scoring {len(corpus):,} sequences"):
         values = log_proba(machine, corpus, scoring=scoring)  # type: ignore[arg-type]
     ends_counted = corpus.n_symbols + len(corpus)
@@ -80,15 +80,16 @@ def perplexity(
     from sigmastar import metrics
     from sigmastar.corpus.readers.pautomac import read_solution
 
-    machine = load_automaton(model)
-    corpus = read_for(machine, data, format, unknown)
+    machine = load_automaton(model, or_predictor=True)
+    corpus = read_for(machine, data, format or text_format(model), unknown)
     figures: dict[str, float] = {}
     with stage(f"Measuring on {len(corpus):,} sequences"):
         if solution is not None:
             truth = read_solution(solution)
             figures["pautomac_perplexity"] = metrics.pautomac_perplexity(machine, corpus, truth)
         figures["perplexity_per_symbol"] = metrics.perplexity_per_symbol(machine, corpus)
-        figures["word_error_rate"] = metrics.word_error_rate(machine, corpus)
+        if hasattr(machine, "n_states"):  # n-grams and mixtures only predict
+            figures["word_error_rate"] = metrics.word_error_rate(machine, corpus)
     if json:
         emit_json(figures)
     else:
@@ -113,7 +114,7 @@ def predict(
     from sigmastar.automata.inference import predict_next
 
     machine = load_automaton(model, or_predictor=True)
-    corpus = read_for(machine, data, format, unknown)
+    corpus = read_for(machine, data, format or text_format(model), unknown)
     with stage(f"Predicting after {len(corpus):,} sequences"):
         found = predict_next(machine, corpus, best)
     if json:

@@ -36,12 +36,8 @@ PairsArgument = Annotated[
     typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
 ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
-SourceOption = Annotated[
-    str, choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
-]
-TargetOption = Annotated[
-    str, choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
-]
+_SOURCE = choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
+_TARGET = choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
 BeamOption = Annotated[
     int | None,
     option("--beam", "Hypotheses to keep while searching.", "N", min=1),
@@ -66,8 +62,8 @@ def train(
         str, option("--units", "Allowed sizes of a unit, inputs:outputs.", "SIZES")
     ] = "1:0,1:1,1:2,1:3",
     order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str, _SOURCE] = "chars",
+    target: Annotated[str, _TARGET] = "chars",
     strict: Annotated[
         bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
@@ -133,7 +129,7 @@ def apply(
     best: Annotated[int, options.best("Outputs per input.")] = 1,
     output: options.TextOutput = "-",
     beam: BeamOption = None,
-    source: SourceOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
     unknown: Annotated[
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
@@ -148,7 +144,8 @@ def apply(
     """
     machine = _load(model)
     lines = read_lines(inputs)
-    sequences = [line.split() if source == "words" else line for line in lines]
+    spaced = (source or machine.sides["source"]) == "words"
+    sequences = [line.split() if spaced else line for line in lines]
     with stage(f"Applying to {len(lines):,} inputs"):
         results, report = machine.apply(sequences, best, beam=beam, unknown=unknown)
     if json:
@@ -176,8 +173,8 @@ def evaluate(
     model: ModelArgument,
     pairs: PairsArgument,
     beam: BeamOption = None,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
+    target: Annotated[str | None, _TARGET] = None,
     json: options.Json = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
@@ -185,6 +182,7 @@ def evaluate(
     [bold]Example[/]
     sigmastar transducer evaluate names.sigma test.tsv
     """
+    from sigmastar.core.confusion import check_overlap
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,
@@ -195,7 +193,11 @@ def evaluate(
 
     announce_stdin(pairs)
     machine = _load(model)
-    corpus = read_pairs(pairs, source=source, target=target)  # type: ignore[arg-type]
+    asked = {"source": source, "target": target}
+    sides = machine.sides | {name: unit for name, unit in asked.items() if unit is not None}
+    corpus = read_pairs(pairs, **sides)
+    how = "Read them as the model did: --target chars or --target words."
+    check_overlap(machine.target_alphabet, corpus.target.alphabet, "output symbols", how)
     begin = time.perf_counter()
     with stage(f"Applying to {len(corpus):,} inputs"):
         found, report = machine.apply(corpus.source, 1, beam=beam)

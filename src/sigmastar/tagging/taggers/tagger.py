@@ -7,11 +7,14 @@ from typing import Any, BinaryIO
 
 from sigmastar.core.confusion import accuracy
 from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.readers.source import Source
+from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
 from sigmastar.tagging.taggers.sentences import (
     Sentences,
     as_sentences,
     as_tagged,
+    check_tags,
     tags_of,
     words_of,
 )
@@ -59,17 +62,22 @@ class Tagger:
         given = self.predict(words_of(gold))
         if not gold.source.n_symbols:
             return 0.0
-        return accuracy(tags_of(gold), (tag for sentence in given for tag in sentence))
+        check_tags(self.tags_, tags_of(gold))
+        return accuracy(tags_of(gold), (split_mark(tag)[0] for tags in given for tag in tags))
 
     def tag_file(
         self,
-        source: BinaryIO,
+        source: BinaryIO | Source,
         target: BinaryIO,
         *,
         input_format: str = "lines",
         output_format: str = "word/TAG",
+        column: str | None = None,
     ) -> tuple[int, int]:
-        """Tag a binary stream of text; return the number of sentences and of words."""
+        """Tag a binary stream of text; return the number of sentences and of words.
+
+        Formats and ``column`` are those of :func:`sigmastar.tagging.text.stream.tag_file`.
+        """
         return tag_file(
             source,
             target,
@@ -78,4 +86,5 @@ class Tagger:
             self.tags_,
             input_format=input_format,
             output_format=output_format,
+            column=column,
         )
