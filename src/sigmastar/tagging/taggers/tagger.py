@@ -34,8 +34,7 @@ class Tagger:
     @property
     def tags_(self) -> tuple[str, ...]:
         """The tags."""
-        tags: tuple[str, ...] = self.trained_model.tags
-        return tags
+        return tuple(self.trained_model.tags)
 
     @property
     def vocabulary_(self) -> Vocabulary:
@@ -76,7 +75,19 @@ class Tagger:
     ) -> tuple[int, int]:
         """Tag a binary stream of text; return the number of sentences and of words.
 
-        Formats and ``column`` are those of :func:`sigmastar.tagging.text.stream.tag_file`.
+        Parameters
+        ----------
+        source : binary stream or Source
+            Where to read from, compressed or not; a pipe is answered line by line.
+        target : binary stream
+            Where to write to.
+        input_format : {"lines", "tokens", "conllu"}
+            One sentence a line with spaces between tokens; one token a line (more columns are
+            ignored) with a blank line after each sentence; or CoNLL-U.
+        output_format : {"word/TAG", "tsv", "conllu"}
+            ``conllu`` keeps the columns of CoNLL-U input and sets tags, or makes new ones.
+        column : {"upos", "xpos"}, optional
+            The column of CoNLL-U that tags go into; both by default. Marks of phrases go into MISC.
         """
         return tag_file(
             source,

@@ -48,21 +48,7 @@ def tag_file(
 ) -> tuple[int, int]:
     """Tag a stream of text; return the number of sentences and of words.
 
-    Parameters
-    ----------
-    source : binary stream or Source
-        Where to read from, compressed or not; what comes through a pipe is answered as it comes.
-    target : binary stream
-        Where to write to.
-    vocabulary, tag_classes, tags
-        From words to classes, from classes to tags, and the tags' names.
-    input_format : {"lines", "tokens", "conllu"}
-        One sentence a line with spaces between tokens; one token a line (more columns are ignored)
-        with a blank line after each sentence; or CoNLL-U.
-    output_format : {"word/TAG", "tsv", "conllu"}
-        ``conllu`` keeps the columns of CoNLL-U input and sets tags, or makes new ones.
-    column : {"upos", "xpos"}, optional
-        The column of CoNLL-U that tags go into; both by default. Marks of phrases go into MISC.
+    ``vocabulary`` leads from words to classes, ``tag_classes`` from these to ``tags``.
     """
     check("column", column, AnyOf(Nothing(), Choice("upos", "xpos")))
     columns = TagColumns(tags, column)
