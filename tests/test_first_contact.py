@@ -242,3 +242,37 @@ def test_characters_are_scored_as_they_were_learned(tmp_path):
     (tmp_path / "names.txt").write_text("anna\nhanna\n" * 20)
     run("learn", tmp_path / "names.txt", "-f", "chars", "-n", "2", "-o", tmp_path / "m.sigma")
     assert float(run("score", tmp_path / "m.sigma", tmp_path / "names.txt").split()[0]) < 0
+
+
+def test_odd_sequences_are_found_with_the_wanted_share_of_false_alarms(tmp_path):
+    rng = np.random.default_rng(0)
+    normal = [["open", *["read"] * int(rng.integers(1, 5)), "close"] for _ in range(300)]
+    model = ss.KneserNey(3).fit(normal[:150])
+    threshold = ss.alarm_threshold(model, normal[150:], false_alarms=0.05)
+    scores = ss.anomaly_scores(model, normal[150:]).scores
+    assert np.mean(scores > threshold) <= 0.05
+    odd = ss.anomaly_scores(model, [["open", "open", "close"], ["open", "erase"], []])
+    assert (odd.scores > threshold).all()
+    assert odd.oddest.tolist()[1:] == [1, 0]
+
+
+@pytest.mark.parametrize("whole", [ss.PFA, ss.WFA])
+def test_surprises_add_up_to_the_probability(whole):
+    arcs = [[[0.3, 0.2], [0.1, 0.1]], [[0.1, 0.3], [0.4, 0.1]]]
+    model = whole([1.0, 0.0], arcs, [0.1, 0.3], ss.Alphabet("ab"))
+    found = ss.anomaly_scores(model, ["abba", "", "b"], by="mean")
+    bits = [float(surprise.sum()) for surprise in found.surprises]
+    expected = -ss.log_proba(model, ["abba", "", "b"]) / np.log(2)
+    np.testing.assert_allclose(bits, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.scores, expected / [5, 1, 2], rtol=1e-9)
+
+
+def test_the_command_prints_what_is_odd(tmp_path):
+    (tmp_path / "logs.txt").write_text("open read close\nopen close\n" * 60)
+    run("learn", tmp_path / "logs.txt", "-n", "3", "-o", tmp_path / "m.sigma")
+    (tmp_path / "new.txt").write_text("open close\nopen erase close\n")
+    out = run(
+        *("anomalies", tmp_path / "m.sigma", tmp_path / "new.txt"),
+        *("--normal", tmp_path / "logs.txt", "--false-alarms", "0.1"),
+    )
+    assert [line.split("\t")[0::2] for line in out.splitlines()] == [["2", "erase"]]

@@ -233,7 +233,15 @@ def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
 
 
 def test_a_stopped_service_answers_what_it_has_accepted(folder):
-    command = [sys.executable, "-m", "sigmastar", "serve", str(folder / "letters.sigma"), "-p", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "sigmastar",
+        "serve",
+        str(folder / "letters.sigma"),
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         line = process.stderr.readline()
         assert "serving letters at http://127.0.0.1:" in line

@@ -62,6 +62,14 @@ def read_for(model: Any, data: str, format: str | None, unknown: str) -> Corpus:
         raise UnknownSymbol(f"{data}: {error} (On the command line: --unknown ignore.)") from None
 
 
+def read_any(data: str, format: str | None) -> Corpus:
+    """Read sequences whatever their symbols are, known to a model or not."""
+    from sigmastar.corpus.readers.api import read_corpus
+
+    announce_stdin(data)
+    return read_corpus(data, format)
+
+
 def read_lines(path: str | Path) -> list[str]:
     """Read the lines of a text file or (``-``) of standard input, without their ends."""
     from sigmastar.corpus.readers.source import Source

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from sigmastar import __version__
 from sigmastar.cli import (
+    anomalies,
     bench,
     demo,
     doctor,
@@ -75,6 +76,7 @@ app.command(rich_help_panel=LEARN)(learn.learn)
 app.command(rich_help_panel=ASK)(machines.show)
 app.command(rich_help_panel=ASK)(scores.score)
 app.command(rich_help_panel=ASK)(scores.predict)
+app.command(rich_help_panel=ASK)(anomalies.anomalies)
 app.command(rich_help_panel=ASK)(machines.sample)
 app.command(rich_help_panel=ASK)(machines.export)
 app.command(rich_help_panel=ASK)(report.report)

@@ -27,7 +27,7 @@ def serve(
         ),
     ],
     port: Annotated[
-        int, option("--port -p", "Port; 0 is any free one.", "N", min=0, max=65535)
+        int, option("--port", "Port; 0 is any free one.", "N", min=0, max=65535)
     ] = 8080,
     host: Annotated[
         str, option("--host", "Address to listen at; 0.0.0.0 is every network.", "HOST")
