@@ -8,7 +8,7 @@ import typer
 
 from sigmastar.cli import options
 from sigmastar.cli.options import option
-from sigmastar.cli.output import emit_json, out
+from sigmastar.cli.output import emit_json, out, shown
 
 __all__ = ["doctor"]
 
@@ -48,8 +48,6 @@ def doctor(
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     for title, lines in (
         ("Versions", _versions),
         ("Computing", _computing),
@@ -60,7 +58,7 @@ def _show(found: dict[str, Any]) -> None:
         out.print(f"[bold]{title}[/]")
         for good, name, text in lines(found):
             mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]–[/]"}[good]
-            out.print(f"  {mark} {escape(name):24} {escape(text)}", soft_wrap=True)
+            out.print(f"  {mark} {shown(name):24} {shown(text)}", soft_wrap=True)
     if "warm" in found:
         made = found["warm"]
         out.print(f"Compiled {made['kernels']} kernels in {made['seconds']:.0f} s.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import announce_stdin, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
+from sigmastar.cli.parts import Spread
 from sigmastar.core.errors import InvalidData, PoorModelWarning
 from sigmastar.core.progress import stage
 
@@ -55,6 +57,11 @@ def learn(
     format: options.Format = None,
     unknown: options.Unknown = "error",
     seed: options.Seed = 0,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Learn a model from sequences, one a line.
@@ -67,6 +74,10 @@ def learn(
     symbol rather than an automaton, mixture mixes n-grams, other contexts and
     automata.
 
+    DATA may be a pattern or a directory: then files are cut into parts, which
+    need not fit into memory together, and spectral, convex, tensor, separable,
+    em, em-hmm and bw-sep learn from them, on threads, processes or a cluster.
+
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
     sigmastar learn train.pautomac -m separable -n 4 -o separable.sigma
@@ -74,6 +85,7 @@ def learn(
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     sigmastar learn logs.txt -m mixture -o next.sigma
+    sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma
     """
     from sigmastar.automata.estimators.registry import find_method
     from sigmastar.corpus.readers.api import read_corpus_as
@@ -93,20 +105,30 @@ def learn(
         unknown=unknown,
     )
     announce_stdin(data)
-    corpus, found = read_corpus_as(data, format)
-    if not corpus.n_symbols:
-        source = "standard input" if data == "-" else data
-        raise InvalidData(f"{source}: there is nothing to learn from; give sequences, one a line.")
-    if format is None and not json:
-        note(
-            f"read {data} as {found}: {len(corpus):,} sequences, {len(corpus.alphabet):,} symbols "
-            "(--format for another)."
-        )
-    started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as told, stage(f"Learning by {method}"):
-        warnings.simplefilter("always", PoorModelWarning)
-        estimator.fit(corpus)
-    seconds = time.perf_counter() - started
+    spread = Spread(workers, cluster, scratch, memory, on_error)
+    found, told = format, []
+    with ExitStack() as held:
+        if spread.wanted(data):
+            coding = "unk" if unknown == "unk" else "error"
+            corpus = held.enter_context(spread.partitions(data, format, unknown=coding))
+        else:
+            corpus, found = read_corpus_as(data, format)
+        n_sequences, n_symbols = len(corpus), corpus.n_symbols
+        if not n_symbols:
+            source = "standard input" if data == "-" else data
+            raise InvalidData(
+                f"{source}: there is nothing to learn from; give sequences, one a line."
+            )
+        if format is None and found is not None and not json:
+            note(
+                f"read {data} as {found}: {n_sequences:,} sequences, "
+                f"{len(corpus.alphabet):,} symbols (--format for another)."
+            )
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as told, stage(f"Learning by {method}"):
+            warnings.simplefilter("always", PoorModelWarning)
+            estimator.fit(corpus)
+        seconds = time.perf_counter() - started
     model = estimator.model_
     if output is not None:
         remember(estimator, format=found)
@@ -116,8 +138,8 @@ def learn(
         "model": type(model).__name__,
         "states": getattr(model, "n_states", None),  # a mixture counts contexts
         "symbols": model.n_symbols,
-        "sequences": len(corpus),
-        "training_symbols": corpus.n_symbols,
+        "sequences": n_sequences,
+        "training_symbols": n_symbols,
         "seconds": seconds,
     }
     if json:

@@ -19,6 +19,7 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.estimator import SequenceEstimator
+from sigmastar.corpus.partitions import Data
 
 __all__ = ["AutomatonEstimator"]
 
@@ -36,8 +37,10 @@ class AutomatonEstimator(SequenceEstimator):
     def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
         """Learn from an encoded corpus; parameters are checked already."""
 
-    def _keep(self, learned: Learned[Any], corpus: Corpus) -> Self:
+    def _keep(self, learned: Learned[Any], corpus: Data) -> Self:
         super()._keep(learned, corpus)
+        if not isinstance(corpus, Corpus):  # parts that lie elsewhere are not read once more
+            return self
         compared = compare_with_unigram(self.model_, corpus)
         self.info_ = {**self.info_, **compared.info}
         if compared.is_poor:

@@ -23,6 +23,7 @@ from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["SpectralWFA"]
@@ -101,13 +102,13 @@ class SpectralWFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def _keep(self, learned: Learned[Any], corpus: Corpus) -> Self:
+    def _keep(self, learned: Learned[Any], corpus: Data) -> Self:
         # Counted only if partial_fit is to add to it: most models are learned once.
-        self._uncounted: Corpus | None = corpus
+        self._uncounted = corpus if isinstance(corpus, Corpus) else None
         self.__dict__.pop("counts_", None)
         return super()._keep(learned, corpus)
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA]:
+    def _learn(self, corpus: Data) -> Learned[WFA]:
         return choose_spectral(corpus, self._plan(), self._settings(SpectralSettings))
 
     def path(
