@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,13 @@ def serve(
         timeout_graceful_shutdown=int(bounds.seconds) + 1,
         timeout_keep_alive=15,
     )
-    Server(config).run()
+    # uvicorn answers what is under way, then raises the signal again for whoever handled it before:
+    # a stop that was asked for is no failure.
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        Server(config).run()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def warm_up(served: Served, limits: Limits) -> None:
