@@ -97,7 +97,7 @@ SAME = {
     "DEMO_PARTS": PARTS,
     "FRAME_METRICS": continuous_features.METRICS,
     "MACHINE_KINDS": fst_tagger.KINDS,
-    "MODEL_FORMATS": [*MODEL_FORMATS, "openfst"],
+    "MODEL_FORMATS": [*MODEL_FORMATS, "openfst", "dot"],
     "SPICE_METHODS": spice.METHODS,
     "SYNTHETIC": transducer_synthetic.EXPERIMENTS,
     "TAGGED_FORMATS": TAGGED,

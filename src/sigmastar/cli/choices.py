@@ -20,7 +20,7 @@ CORPUS_FORMATS = {
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
-MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst", "dot")
 UNKNOWN = {
     "error": "stop at the first",
     "ignore": "leave them out",
