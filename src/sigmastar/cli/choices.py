@@ -52,7 +52,16 @@ TAG_INPUTS = {
 }
 TAG_OUTPUTS = {"word/TAG": "a sentence a line", "tsv": "a token a line", "conllu": "CoNLL-U"}
 
-TRANSLITERATION_METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
+TRANSLITERATION_METHODS = (
+    "combined",
+    "discriminative",
+    "joint-ngram",
+    "joint-spectral",
+    "learnfst",
+    "em",
+)
+SOURCE_FORMS = ("auto", "given", "composed", "decomposed", "folded")
+TARGET_FORMS = ("auto", "given", "decomposed", "split")
 PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}
 
 FEATURES = {
@@ -79,6 +88,8 @@ DEMO_PARTS = {
     "sensors": "movements of a robot",
 }
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
+G2P_LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "hun", "ice")
+G2P_LANGUAGES += ("jpn", "kor", "lit", "rum", "vie")
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",
     "LearnFST, m = 2",
@@ -86,6 +97,7 @@ TRANSLITERATION_ROWS = (
     "EM transducer, m = 3",
     "joint spectral",
     "joint n-gram",
+    "discriminative",
     "combined",
 )
 WALL_METHODS = (

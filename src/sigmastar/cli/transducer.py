@@ -68,6 +68,13 @@ def train(
     order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
+    source_form: Annotated[
+        str, choice("--source-form", choices.SOURCE_FORMS, "What counts as an input symbol", "FORM")
+    ] = "auto",
+    target_form: Annotated[
+        str,
+        choice("--target-form", choices.TARGET_FORMS, "What counts as an output symbol", "FORM"),
+    ] = "auto",
     strict: Annotated[
         bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
@@ -101,6 +108,8 @@ def train(
         units=_sizes(units),
         order=order,
         n_states=options.given_size(states) or "auto",
+        source_form=source_form,
+        target_form=target_form,
         random_state=seed,
     )
     begin = time.perf_counter()
@@ -117,7 +126,7 @@ def train(
         )
     estimator.save(output)
     summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
-    summary |= {"weights": info.get("weights")}
+    summary |= {name: info.get(name) for name in ("source_form", "target_form", "weights")}
     show_saved("Learned from pairs", summary, output, json=json)
     if not json:
         words = {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"}

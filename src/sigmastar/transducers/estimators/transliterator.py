@@ -32,9 +32,10 @@ class Transliterator(ModelEstimator, Recipe):
 
     Parameters
     ----------
-    method : {"combined", "joint-ngram", "joint-spectral", "learnfst", "em"}
-        ``"combined"`` (the most accurate): candidates of a joint n-gram model, chosen by a
-        log-linear combination of scorers and features. ``"joint-ngram"``: that model alone.
+    method : {"combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em"}
+        ``"combined"`` (the most accurate): candidates of a joint n-gram model and of a
+        discriminative transducer, chosen by a log-linear combination of scorers and features.
+        ``"discriminative"``, ``"joint-ngram"``: one of the two alone.
         ``"joint-spectral"``: a spectral automaton over units. ``"learnfst"`` and ``"em"``: a
         conditional transducer with few states, by moments or by EM over alignments and states.
     units : tuple of (inputs, outputs)
@@ -47,7 +48,7 @@ class Transliterator(ModelEstimator, Recipe):
     scorers : tuple of str
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
-        ``"learnfst"`` and ``"em"``.
+        ``"discriminative"``, ``"learnfst"`` and ``"em"``.
     n_folds : int
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int
@@ -56,6 +57,16 @@ class Transliterator(ModelEstimator, Recipe):
         Rounds of EM over alignments, and over states for ``"em"``.
     inputs : {"independent", "exact", "reweighted"}
         The estimator of ``"learnfst"``; see :class:`SpectralTransducer`.
+    source_form : {"auto", "given", "composed", "decomposed", "folded"}
+        What counts as an input symbol: characters as given, in Unicode's NFC or NFD (which cuts
+        Korean blocks into letters), or without capitals. ``"auto"`` takes the form by which joint
+        n-gram models get most training words right that were held out (``info_["forms_tried"]``).
+    target_form : {"auto", "given", "decomposed", "split"}
+        The same for outputs; ``"split"`` cuts phones of several characters into base and
+        modifiers. Outputs are written as they were given.
+    n_models : int
+        How many discriminative transducers make an ensemble, which is as fast as one; of 30,000
+        pairs or more, one.
     n_epochs, rate : int, float
         Passes and learning rate of the features' training.
     random_state : int, Generator or None
