@@ -1,4 +1,4 @@
-"""Words into phones, fifteen languages: the SIGMORPHON task of 2020, every method on the same split.
+"""Words into phones, fifteen languages: the SIGMORPHON task of 2020, every method on one split.
 
 The measure of the task is the word error rate, the share of words with any error, averaged over the
 languages. Nothing is tuned on the part that is measured: combinations are balanced on training

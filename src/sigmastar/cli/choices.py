@@ -88,8 +88,7 @@ DEMO_PARTS = {
     "sensors": "movements of a robot",
 }
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
-G2P_LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "hun", "ice")
-G2P_LANGUAGES += ("jpn", "kor", "lit", "rum", "vie")
+G2P_LANGUAGES = tuple("ady arm bul dut fre geo gre hin hun ice jpn kor lit rum vie".split())
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",
     "LearnFST, m = 2",
