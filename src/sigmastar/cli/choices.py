@@ -60,6 +60,11 @@ TRANSLITERATION_METHODS = (
     "learnfst",
     "em",
 )
+PAIR_FORMATS = {
+    "tsv": "tab-separated pairs",
+    "dictionary": "words and phones as of WikiPron, CMU, Kaldi or MFA",
+}
+DICTIONARY_STYLES = ("wikipron", "cmu", "kaldi", "kaldi-probabilities", "mfa")
 SOURCE_FORMS = ("auto", "given", "composed", "decomposed", "folded")
 TARGET_FORMS = ("auto", "given", "decomposed", "split")
 PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}

@@ -14,6 +14,7 @@ from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, note, show_saved, show_table
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
+from sigmastar.corpus.pairs import PairCorpus
 
 __all__ = ["app"]
 
@@ -41,6 +42,15 @@ SourceOption = Annotated[
 ]
 TargetOption = Annotated[
     str, choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
+]
+FormatOption = Annotated[
+    str, choice("--format", choices.PAIR_FORMATS, "What the file of pairs looks like", "FORMAT")
+]
+StressOption = Annotated[
+    bool, option("--stress/--no-stress", "Keep stress of phones in a dictionary.")
+]
+ErrorOption = Annotated[
+    str, choice("--on-error", ("raise", "skip"), "What to do with bad lines of a dictionary")
 ]
 BeamOption = Annotated[
     int | None,
@@ -75,6 +85,9 @@ def train(
         str,
         choice("--target-form", choices.TARGET_FORMS, "What counts as an output symbol", "FORM"),
     ] = "auto",
+    format: FormatOption = "tsv",
+    stress: StressOption = True,
+    on_error: ErrorOption = "raise",
     strict: Annotated[
         bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
@@ -86,23 +99,16 @@ def train(
     [bold]Examples[/]
     sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
+    sigmastar transducer train cmu.dict -o g2p.sigma --format dictionary --no-stress
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
-    from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.transducers.estimators.transliterator import Transliterator
 
-    sides: dict[str, Any] = {"source": source, "target": target}
     announce_stdin(pairs)
-    corpus = read_pairs(pairs, **sides)
-    held_out = None
-    if dev is not None:
-        held_out = read_pairs(
-            dev,
-            source_alphabet=corpus.source.alphabet,
-            target_alphabet=corpus.target.alphabet,
-            unknown="ignore",
-            **sides,
-        )
+    sides = {"source": source, "target": target}
+    how: dict[str, Any] = {"format": format, "stress": stress, "on_error": on_error}
+    corpus = _read(pairs, sides, **how)
+    held_out = None if dev is None else _read(dev, sides, **how)
     estimator = Transliterator(
         method,
         units=_sizes(units),
@@ -147,12 +153,19 @@ def apply(
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
     ] = "ignore",
+    style: Annotated[
+        str | None,
+        choice("--style", choices.DICTIONARY_STYLES, "Write a pronunciation dictionary", "STYLE"),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Write the best output of each input line, or with -k input, output and score.
 
+    With --style, a dictionary with the share of each of the k outputs.
+
     [bold]Examples[/]
     echo anna | sigmastar transducer apply names.sigma
+    sigmastar transducer apply g2p.sigma words.txt -k 3 --style mfa -o words.dict
     sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
     """
     machine = _load(model)
@@ -171,7 +184,19 @@ def apply(
         emit_json({"report": report, "results": answers}, output)
         return
     rows = []
-    for line, found in zip(lines, results, strict=True):
+    if style is not None:
+        from sigmastar.corpus.readers.dictionary import Pronunciation, dictionary_lines
+        from sigmastar.transducers.transliteration.model import as_shares
+
+        entries = (
+            Pronunciation(line, tuple(map(str, output)), share)
+            for line, found in zip(lines, results, strict=True)
+            for output, share in as_shares(found)
+            if len(output)
+        )
+        rows = list(dictionary_lines(entries, style))
+        results = []
+    for line, found in zip(lines, results, strict=False):
         if best == 1:
             rows.append(_text(found[0][0]) if found else "")
         else:
@@ -187,39 +212,55 @@ def evaluate(
     beam: BeamOption = None,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
+    format: FormatOption = "tsv",
+    stress: StressOption = True,
+    on_error: ErrorOption = "raise",
+    worst: Annotated[
+        int, option("--worst", "Show the worst words and commonest confusions.", "N", min=0)
+    ] = 0,
     json: options.Json = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
 
-    [bold]Example[/]
+    An input that occurs with several outputs is right, in the error rates of inputs
+    and symbols, if it gets any of them.
+
+    [bold]Examples[/]
     sigmastar transducer evaluate names.sigma test.tsv
+    sigmastar transducer evaluate g2p.sigma test.tsv --target words --worst 5
     """
-    from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,
         mean_f_score,
         normalized_edit_distance,
         word_accuracy,
     )
+    from sigmastar.metrics.several import nearest_errors
 
     announce_stdin(pairs)
     machine = _load(model)
-    corpus = read_pairs(pairs, source=source, target=target)  # type: ignore[arg-type]
+    how: dict[str, Any] = {"format": format, "stress": stress, "on_error": on_error}
+    corpus = _read(pairs, {"source": source, "target": target}, **how)
     begin = time.perf_counter()
     with stage(f"Applying to {len(corpus):,} inputs"):
         found, report = machine.apply(corpus.source, 1, beam=beam)
     seconds = time.perf_counter() - begin
     guesses = [list(best[0][0]) if best else [] for best in found]
     truth = [list(output) for output in corpus.target]
+    errors = nearest_errors(corpus.source, truth, guesses)
     figures = {
         "pairs": len(corpus),
         "word_accuracy": word_accuracy(truth, guesses),
         "mean_f_score": mean_f_score(truth, guesses),
         "normalized_edit_distance": normalized_edit_distance(truth, guesses),
         "character_error_rate": character_error_rate(truth, guesses),
+        "inputs": errors.n_inputs,
+        "input_error_rate": errors.input_error_rate,
+        "symbol_error_rate": errors.symbol_error_rate,
         "inputs_per_second": len(corpus) / max(seconds, 1e-9),
     } | report
     if json:
+        figures |= {"confusions": errors.confusions[:worst], "worst": errors.worst[:worst]}
         emit_json(figures)
         return
     rows = [
@@ -227,10 +268,56 @@ def evaluate(
         ("mean F-score %", f"{100 * figures['mean_f_score']:.2f}"),
         ("normalized edit distance × 100", f"{100 * figures['normalized_edit_distance']:.2f}"),
         ("character error rate %", f"{100 * figures['character_error_rate']:.2f}"),
+        ("error rate of inputs %, any output right", f"{100 * errors.input_error_rate:.2f}"),
+        ("error rate of symbols %, nearest output", f"{100 * errors.symbol_error_rate:.2f}"),
         ("inputs per second", f"{figures['inputs_per_second']:,.0f}"),
     ]
     show_table(f"{model} on {pairs}, {len(corpus):,} pairs", ("measure", "value"), rows)
+    if worst:
+        taken = [(a or "–", b or "–", f"{n:,}") for a, b, n in errors.confusions[:worst]]
+        show_table("Commonest confusions", ("right", "written", "times"), taken)
+        bad = [(_text(x), _text(y), _text(z), str(n)) for x, y, z, n in errors.worst[:worst]]
+        show_table("Worst inputs", ("input", "nearest output", "written", "edits"), bad)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+
+
+@app.command()
+def export(
+    model: ModelArgument,
+    output: Annotated[Path, option("--output -o", "The file of arcs.", "FILE")],
+    json: options.Json = False,
+) -> None:
+    """Write the joint n-gram part as a weighted transducer for OpenFst, in AT&T text.
+
+    Beside FILE, the symbol tables FILE.isyms and FILE.osyms are written. Compile it by
+    fstcompile FILE; the cheapest path through it is the likeliest alignment.
+
+    [bold]Example[/]
+    sigmastar transducer export g2p.sigma -o g2p.txt
+    """
+    from sigmastar.core.atomic import atomic_write
+
+    machine = _load(model).to_att()
+    texts = {"": machine.arcs, ".isyms": machine.inputs, ".osyms": machine.outputs}
+    for suffix, text in texts.items():
+        atomic_write(f"{output}{suffix}", text.encode("utf-8"))
+    summary = {"lines": machine.arcs.count("\n"), "symbols": f"{output}.isyms, {output}.osyms"}
+    show_saved("Written for OpenFst", summary, output, json=json)
+
+
+def _read(
+    path: str, sides: dict[str, Any], *, format: str, stress: bool, on_error: str
+) -> PairCorpus:
+    """Read pairs, or the words and phones of a dictionary."""
+    from sigmastar.corpus.readers.api import read_pairs
+    from sigmastar.corpus.readers.dictionary import read_dictionary
+
+    if format == "tsv":
+        return read_pairs(path, **sides)
+    found = read_dictionary(path, stress=stress, on_error=on_error)  # type: ignore[arg-type]
+    for problem in found.skipped:
+        note(problem)
+    return found.pairs()
 
 
 def _sizes(text: str) -> tuple[tuple[int, int], ...]:

@@ -27,7 +27,7 @@ from sigmastar.transducers.transliteration.recipe import Recipe
 __all__ = ["clean_pairs", "learn_transliterator"]
 
 HELD_OUT = 0.1  # without development pairs, this share of the training pairs stands in for them
-MOST_COMPARED = 6000  # pairs by which forms are compared
+FEWEST_COMPARED, MOST_COMPARED = 30, 6000  # pairs by which forms are compared
 FORM_FOLDS = 3
 NONE: FloatArray = np.zeros(0)
 NO_UNITS = Units(np.zeros(0, dtype=np.int64), np.zeros((2, 2), dtype=bool), 2)
@@ -108,6 +108,10 @@ def learn_transliterator(
 
 def _choose_forms(pairs: PairCorpus, recipe: Recipe) -> tuple[tuple[str, str], dict[str, float]]:
     """Choose what counts as a symbol by the words that joint n-gram models get right."""
+    asked = recipe.source_form, recipe.target_form
+    if len(pairs) < FEWEST_COMPARED:
+        source, target = ("given" if form == "auto" else form for form in asked)
+        asked = source, target
     step = -(-len(pairs) // MOST_COMPARED)
     sample = pairs if step == 1 else pairs.take(np.arange(0, len(pairs), step))
     fold_of = np.arange(len(sample)) % FORM_FOLDS
@@ -132,4 +136,4 @@ def _choose_forms(pairs: PairCorpus, recipe: Recipe) -> tuple[tuple[str, str], d
             right += float(right_candidates(found, own.target).sum())
         return right / len(written)
 
-    return choose_forms(sample, accuracy, (recipe.source_form, recipe.target_form))
+    return choose_forms(sample, accuracy, asked)

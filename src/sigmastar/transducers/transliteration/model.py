@@ -20,6 +20,7 @@ from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.att import AttMachine, ngram_machine
 from sigmastar.transducers.transliteration.candidates import (
     Candidates,
     gather_candidates,
@@ -38,7 +39,13 @@ from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.reranker import choose, feature_scores
 
-__all__ = ["SCORERS", "TransliterationModel", "scorer_matrix"]
+__all__ = [
+    "SCORERS",
+    "TransliterationModel",
+    "as_shares",
+    "find_candidates",
+    "scorer_matrix",
+]
 
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _KINDS: Mapping[str, Any] = {
@@ -287,6 +294,20 @@ class TransliterationModel(StoredModel):
             **weights,
         )
 
+    def to_att(self) -> AttMachine:
+        """Return the joint n-gram model as a weighted transducer in AT&T text.
+
+        It reads and writes symbols in the forms of this model; the cheapest path through it is the
+        likeliest alignment, where :meth:`apply` adds up the alignments of an output.
+        """
+        if "ngram" not in self.parts:
+            raise InvalidParameter(
+                "a model must have a joint n-gram part to be written as AT&T text; this one has "
+                f"the method {self.method!r}. Fit a Transliterator with method='joint-ngram'."
+            )
+        sides = self.source_alphabet, self.target_alphabet
+        return ngram_machine(self.parts["ngram"], self.units, *sides)
+
     def to_openfst(self) -> Any:
         """Return a ``pynini.Fst`` of a proper decoder (method ``"em"``): inputs to outputs."""
         if self.decoder is None:
@@ -298,6 +319,14 @@ class TransliterationModel(StoredModel):
 
     def __repr__(self) -> str:
         return f"TransliterationModel(method={self.method!r}, scorers={sorted(self.parts)})"
+
+
+def as_shares(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
+    """Turn log-scores of an input's outputs into shares that sum to one."""
+    scores = np.array([score for _, score in found])
+    raised = np.exp(scores - scores.max(initial=-np.inf))
+    shares = (raised / raised.sum()).tolist() if len(found) else []
+    return [(output, share) for (output, _), share in zip(found, shares, strict=True)]
 
 
 def find_candidates(
