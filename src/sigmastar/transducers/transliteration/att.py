@@ -3,8 +3,9 @@
 States are contexts. An n-gram that was seen is an arc that reads and writes what its last unit does
 (a chain of arcs where that is more than one symbol) and costs −log p; backing off is an arc that
 reads and writes nothing and costs −log of the back-off weight; the end of a word is the final
-weight of a state. Interpolated probabilities are never below what backing off would give, so that
-the cheapest path takes an n-gram wherever there is one.
+weight of a state. Interpolated probabilities are never below what backing off would give for the
+same unit, so that the cheapest path takes an n-gram nearly wherever there is one; now and then it
+backs off early, to be in another context later.
 """
 
 from __future__ import annotations
