@@ -35,6 +35,10 @@ SCORING = {
 TAGGED_FORMATS = ("conllu", "tag-tsv", "word-tag")
 COLUMNS = ("upos", "xpos")
 TAGGER_CLASSES = {"words": "every word its own scores", "sets": "ambiguity classes"}
+TAGGER_TRAINING = {
+    "counts": "scores from frequencies",
+    "discriminative": "trained to tell right tags from wrong ones",
+}
 SMOOTHING = ("witten-bell", "deleted")
 MACHINE_KINDS = {
     "n0": "greedy, without context",
@@ -120,3 +124,4 @@ WALL_METHODS = (
     "forest on sonar arcs, frames alone",
     "CWFST, forest on sonar arcs",
 )
+ON_ERROR = {"raise": "stop there", "skip": "leave it out, and list it"}

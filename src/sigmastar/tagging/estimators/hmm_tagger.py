@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -14,14 +15,15 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.baum_welch import learn_untagged
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.settings import RULES, TaggerParameters, TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel, HMMTagging
 from sigmastar.tagging.taggers.sentences import as_sentences, as_tagged
-from sigmastar.tagging.taggers.settings import RULES, TaggerSettings
 
 __all__ = ["HMMTagger"]
 
 
-class HMMTagger(HMMTagging, ModelEstimator):
+@dataclass(eq=False, repr=False)
+class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
     """A hidden Markov model that gives each word of a sentence its tag.
 
     Parameters
@@ -52,6 +54,16 @@ class HMMTagger(HMMTagging, ModelEstimator):
         The longest ending that the guesser looks at.
     decoding : {"viterbi", "posterior"}
         The best sequence of tags, or the best tag at each place.
+    training : {"counts", "discriminative"}
+        Scores from frequencies; or, with ``classes="words"``, from there on trained to tell right
+        tags from wrong ones (a conditional random field with features of the word), which is more
+        accurate and takes longer.
+    n_passes : int
+        Discriminative training: how often to go through the corpus.
+    penalty : float
+        Discriminative training: strength of the L2 penalty on the weights of words' features.
+    random_state : int
+        Discriminative training: seed of the order in which sentences are learned.
     max_iter, tol : int, float
         Baum-Welch (training without tags): iterations at most, and the gain in log-likelihood of a
         token at which to stop.
@@ -77,41 +89,8 @@ class HMMTagger(HMMTagging, ModelEstimator):
     [['DT', 'NN']]
     """
 
-    model_: HMMTaggerModel
+    model_: HMMTaggerModel = field(init=False)
     _rules: ClassVar[Mapping[str, Rule]] = RULES
-
-    def __init__(
-        self,
-        order: int = 2,
-        *,
-        classes: str = "words",
-        n_lexical: int = 0,
-        max_classes: int | None = None,
-        smoothing: str = "witten-bell",
-        strength: float = 5.0,
-        prior: float = 0.5,
-        context_weight: float = 0.4,
-        threshold: float = 0.02,
-        rare_count: int = 10,
-        max_suffix: int = 8,
-        decoding: str = "viterbi",
-        max_iter: int = 50,
-        tol: float = 1e-4,
-    ) -> None:
-        self.order = order
-        self.classes = classes
-        self.n_lexical = n_lexical
-        self.max_classes = max_classes
-        self.smoothing = smoothing
-        self.strength = strength
-        self.prior = prior
-        self.context_weight = context_weight
-        self.threshold = threshold
-        self.rare_count = rare_count
-        self.max_suffix = max_suffix
-        self.decoding = decoding
-        self.max_iter = max_iter
-        self.tol = tol
 
     def fit(self, X: Any, y: Any = None, *, lexicon: Lexicon | None = None) -> Self:
         """Train from tagged sentences; or, without tags but with a lexicon, by Baum-Welch.
@@ -127,6 +106,11 @@ class HMMTagger(HMMTagging, ModelEstimator):
             without tags. Takes ``classes="sets"``.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
+        if self.training == "discriminative" and self.classes != "words":
+            raise InvalidParameter(
+                f'training="discriminative" needs classes="words"; got {self.classes!r}. Ambiguity '
+                'classes take training="counts".'
+            )
         if lexicon is not None and self.classes != "sets":
             raise InvalidParameter(
                 f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '

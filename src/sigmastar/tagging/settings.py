@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check_all
 
-__all__ = ["RULES", "TaggerSettings"]
+__all__ = ["RULES", "TaggerParameters", "TaggerSettings"]
 
 RULES: Mapping[str, Rule] = {
     "order": Choice(1, 2),
@@ -22,16 +22,21 @@ RULES: Mapping[str, Rule] = {
     "rare_count": Integer(1),
     "max_suffix": Integer(1, 40),
     "decoding": Choice("viterbi", "posterior"),
+    "training": Choice("counts", "discriminative"),
+    "n_passes": Integer(1),
+    "penalty": Real(0),
+    "random_state": Integer(0),
     "max_iter": Integer(1),
     "tol": Real(0),
 }
 
 
-@dataclass(frozen=True)
-class TaggerSettings:
+@dataclass(eq=False, repr=False)
+class TaggerParameters:
     """How to train and to decode; :class:`~sigmastar.HMMTagger` says what each one means."""
 
     order: int = 2
+    _: KW_ONLY
     classes: str = "words"
     n_lexical: int = 0
     max_classes: int | None = None
@@ -43,8 +48,17 @@ class TaggerSettings:
     rare_count: int = 10
     max_suffix: int = 8
     decoding: str = "viterbi"
+    training: str = "counts"
+    n_passes: int = 10
+    penalty: float = 0.1
+    random_state: int = 0
     max_iter: int = 50
     tol: float = 1e-4
+
+
+@dataclass
+class TaggerSettings(TaggerParameters):
+    """Parameters that are known to be right."""
 
     def __post_init__(self) -> None:
         check_all(asdict(self), RULES)
