@@ -42,12 +42,8 @@ PairsArgument = Annotated[
     typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
 ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
-SourceOption = Annotated[
-    str, choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
-]
-TargetOption = Annotated[
-    str, choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
-]
+_SOURCE = choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
+_TARGET = choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
 FormatOption = Annotated[
     str, choice("--format", choices.PAIR_FORMATS, "What the file of pairs looks like", "FORMAT")
 ]
@@ -81,8 +77,8 @@ def train(
         str, option("--units", "Allowed sizes of a unit, inputs:outputs.", "SIZES")
     ] = "1:0,1:1,1:2,1:3",
     order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str, _SOURCE] = "chars",
+    target: Annotated[str, _TARGET] = "chars",
     source_form: Annotated[
         str, choice("--source-form", choices.SOURCE_FORMS, "What counts as an input symbol", "FORM")
     ] = "auto",
@@ -153,7 +149,7 @@ def apply(
     best: Annotated[int, options.best("Outputs per input.")] = 1,
     output: options.TextOutput = "-",
     beam: BeamOption = None,
-    source: SourceOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
     unknown: Annotated[
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
@@ -180,6 +176,7 @@ def apply(
     sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
     machine = _load(model)
+    source = source or machine.sides["source"]
     run = partial(_applied, machine, best=best, beam=beam, source=source, unknown=unknown)
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(inputs):
@@ -253,8 +250,8 @@ def evaluate(
     model: ModelArgument,
     pairs: PairsArgument,
     beam: BeamOption = None,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
+    target: Annotated[str | None, _TARGET] = None,
     format: FormatOption = "tsv",
     stress: StressOption = True,
     on_error: ErrorOption = "raise",
@@ -272,6 +269,7 @@ def evaluate(
     sigmastar transducer evaluate names.sigma test.tsv
     sigmastar transducer evaluate g2p.sigma test.tsv --target words --worst 5
     """
+    from sigmastar.core.confusion import check_overlap
     from sigmastar.metrics import (
         character_error_rate,
         mean_f_score,
@@ -279,11 +277,16 @@ def evaluate(
         word_accuracy,
     )
     from sigmastar.metrics.several import nearest_errors
+    from sigmastar.transducers.transliteration.forms import in_form
 
     announce_stdin(pairs)
     machine = _load(model)
-    how: dict[str, Any] = {"format": format, "stress": stress, "on_error": on_error}
-    corpus = _read(pairs, {"source": source, "target": target}, **how)
+    asked = {"source": source, "target": target}
+    sides = machine.sides | {name: unit for name, unit in asked.items() if unit is not None}
+    corpus = _read(pairs, sides, format=format, stress=stress, on_error=on_error)
+    how = "Read them as the model did: --target chars or --target words."
+    written = in_form(corpus.target, machine.forms[1])
+    check_overlap(machine.target_alphabet, written.alphabet, "output symbols", how)
     begin = time.perf_counter()
     with stage(f"Applying to {len(corpus):,} inputs"):
         found, report = machine.apply(corpus.source, 1, beam=beam)

@@ -143,6 +143,15 @@ class TransliterationModel(StoredModel):
         """What counts as a symbol of the source and of the target; see ``forms``."""
         return str(self.settings["source_form"]), str(self.settings["target_form"])
 
+    @property
+    def sides(self) -> dict[str, str]:
+        """What inputs and outputs are made of: "chars" or "words", as readers name it."""
+        long = any(len(str(symbol)) > 1 for symbol in self.source_alphabet)
+        return {
+            "source": "words" if long else "chars",
+            "target": "chars" if self.settings["text"] else "words",
+        }
+
     def n_best(
         self, source: Corpus, n_best: int = 1, *, beam: int | None = None
     ) -> list[list[tuple[list[int], float]]]:
