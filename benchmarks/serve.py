@@ -1,7 +1,8 @@
 """The service under load, by wrk (Debian: apt install wrk): requests a second, p50 and p99.
 
-Starts ``sigmastar serve`` on a free port with a tagger of English, an automaton and a transliterator made
-from the demonstration's data, then asks each at 1, 8 and 64 connections. Memory is that of the service.
+Starts ``sigmastar serve`` on a free port with a tagger of English, an automaton and a
+transliterator made from the data of the demonstration, then asks each at 1, 8 and 64 connections.
+Memory is that of the service.
 
     python benchmarks/serve.py --seconds 60
 """

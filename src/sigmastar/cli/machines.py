@@ -133,7 +133,7 @@ def _print_model(machine: Any, to: str | None) -> None:
 
     if to not in ("pautomac", "treba", "att", "dot"):
         raise typer.BadParameter(
-            f"must be pautomac, treba, att or dot when a model goes to standard output; got {to!r}. "
+            f"must be pautomac, treba, att or dot for a model on standard output; got {to!r}. "
             "Name a file for the other formats.",
             param_hint="'--to'",
         )

@@ -52,7 +52,7 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
     path : str or path
         The file.
     format : {"sigma", "pautomac", "treba", "att", "dot"}, optional
-        Graphviz's ``dot`` is for looking at. By default told by the name, as in :func:`sigmastar.read_model`.
+        By default told by the name, as in :func:`sigmastar.read_model`; ``.dot`` is for Graphviz.
     """
     check("format", format, AnyOf(Nothing(), Choice(*_WRITTEN)))
     check("model", model, Instance(WFA, HMM))
