@@ -30,6 +30,7 @@ _EXPORTS = {
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
     "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
+    "MergedPFA": "sigmastar.automata.estimators.merged",
     "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
     "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
     "Lexicon": "sigmastar.tagging.lexicon.counts",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.automata.estimators.merged import MergedPFA as MergedPFA
     from sigmastar.automata.estimators.mixture import ContextMixture as ContextMixture
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
