@@ -1,9 +1,9 @@
 """How often MergedPFA finds a deterministic machine, beside AALpy's Alergia if that is installed.
 
-Machines are drawn as PAutomaC's were: 5 to 75 states, 4 to 23 symbols, strings of 5 to 20 symbols on
-average. A structure is found if the learned one is isomorphic to it, over all arcs that the sample
-holds so many times. The last columns are the mean log-probability of fresh strings that is lost
-against the truth, in nats a string, and seconds.
+Machines are drawn as PAutomaC's were: 5 to 75 states, 4 to 23 symbols, strings of 5 to 20 symbols
+on average. A structure is found if the learned one is isomorphic to it, over all arcs that the
+sample holds so many times. The last columns are the mean log-probability of fresh strings that is
+lost against the truth, in nats a string, and seconds.
 
     python benchmarks/merging.py --problems 24 --first 1000
 """
@@ -17,7 +17,7 @@ from importlib.util import find_spec
 import numpy as np
 
 import sigmastar as ss
-from sigmastar.automata.kernels.deterministic import Text, count_arcs
+from sigmastar.metrics import same_structure
 
 
 def problem(seed: int, n_strings: int) -> tuple[ss.PFA, ss.Corpus, ss.Corpus]:
@@ -36,44 +36,6 @@ def problem(seed: int, n_strings: int) -> tuple[ss.PFA, ss.Corpus, ss.Corpus]:
         ss.sample(truth, n_strings, random_state=seed),
         ss.sample(truth, 2000, random_state=seed + 1),
     )
-
-
-def targets(model: ss.PFA) -> np.ndarray:
-    """Return where each symbol leads from each state, the start first."""
-    order = np.argsort(model.initial != 1.0, kind="stable")
-    number = np.argsort(order)
-    table = model.transitions.transpose(1, 0, 2)[order]
-    return np.where(table.max(axis=2) > 0, number[table.argmax(axis=2)], -1).astype(np.int32)
-
-
-def uses(corpus: ss.Corpus, target: np.ndarray) -> np.ndarray:
-    """Count the arcs that a corpus takes."""
-    counts = np.zeros((len(target), target.shape[1] + 1), dtype=np.int64)
-    count_arcs(
-        Text(corpus.symbols, corpus.offsets), target, counts, np.empty(corpus.n_symbols, np.int32)
-    )
-    return counts
-
-
-def found(corpus: ss.Corpus, truth: np.ndarray, learned: np.ndarray, seen: int) -> bool:
-    """Tell whether two machines are one, over the arcs that were seen so many times."""
-    wanted, there = uses(corpus, truth) >= seen, uses(corpus, learned) >= seen
-    partner = {0: 0}
-    open_states = [0]
-    while open_states:
-        state = open_states.pop()
-        if (wanted[state, :-1] & ~there[partner[state], :-1]).any():
-            return False
-        for symbol in np.flatnonzero(there[partner[state], :-1]):
-            if not wanted[state, symbol]:
-                return False
-            following = int(truth[state, symbol])
-            if following not in partner:
-                open_states.append(following)
-            there_too = int(learned[partner[state], symbol])
-            if partner.setdefault(following, there_too) != there_too:
-                return False
-    return len(set(partner.values())) == len(partner)
 
 
 def alergia(corpus: ss.Corpus) -> tuple[int, float]:
@@ -107,8 +69,7 @@ def main() -> None:
         began = time.perf_counter()
         learned = ss.MergedPFA(options.test, refine=not options.plain).fit(train).model_
         seconds = time.perf_counter() - began
-        bare = targets(learned)
-        same = [found(train, targets(truth), bare, seen) for seen in (1, 2, 3)]
+        same = [same_structure(truth, learned, train, seen=seen) for seen in (1, 2, 3)]
         hits += same
         lost = float(np.mean(ss.log_proba(truth, fresh) - ss.log_proba(learned, fresh)))
         row = f"{seed:4d} {truth.n_states:6d} {truth.n_symbols:7d} | {learned.n_states:7d}  "
@@ -116,9 +77,7 @@ def main() -> None:
         if rival:
             row += " | {:14d} {:7.2f}".format(*alergia(train))
         print(row, flush=True)
-    print(
-        f"found of {options.problems}: all arcs {hits[0]}, seen twice {hits[1]}, three times {hits[2]}"
-    )
+    print(f"found of {options.problems}: all arcs {hits[0]}, twice {hits[1]}, thrice {hits[2]}")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ class MergedPFA(AutomatonEstimator):
         bounds the difference of every frequency after Hoeffding; "bic" weighs the likelihood lost
         against the parameters saved, "mdi" against the states saved.
     threshold : float or "auto"
-        The greatest normal score ("chi2", "ratio": 3.5); the significance ("alergia": 0.05); the
-        price of a parameter in units of BIC's ("bic": 1); the divergence in nats that a state saved
-        may cost ("mdi": 1e-5).
+        The greatest normal score ("chi2", "ratio": 3.5); the significance ("alergia": 0.001); the
+        price of a parameter in units of BIC's ("bic": 1); the log-likelihood in nats that a state
+        saved may cost ("mdi": 3; divided by the number of sequences, the published parameter).
     min_count : int
         How often a prefix must have been seen to be tested; rarer ones go where least is lost.
     max_states : int

@@ -28,6 +28,10 @@ class LearningMethod:
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
+    def takes(self, option: str) -> bool:
+        """Tell whether the estimator has a parameter: not all need a seed."""
+        return option in inspect.signature(_estimator(self.estimator)).parameters
+
     def build(self, **options: Any) -> AutomatonEstimator | PredictorEstimator:
         """Make the estimator; options that are None keep their defaults.
 

@@ -245,8 +245,8 @@ def judge(tried: Fold, rule: Rule) -> float:
         return normal_score(tried.statistic, tried.freedom) - rule.threshold
     if rule.kind == _BIC:  # what is lost against what the parameters saved would have cost
         return tried.loss - rule.threshold * tried.saved * np.log(rule.n_sequences)
-    # The divergence from the data that each state saved costs (thollard2000).
-    return 0.5 * tried.loss / rule.n_sequences / tried.n_folded - rule.threshold
+    # What each state saved costs: the divergence of MDI, for all sequences together.
+    return 0.5 * tried.loss / tried.n_folded - rule.threshold
 
 
 @kernel

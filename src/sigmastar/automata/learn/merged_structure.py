@@ -63,10 +63,14 @@ class _Arc(NamedTuple):
 
 
 class Structure:
-    """Where symbols lead from each state (``target``, -1: nowhere), and the sequences."""
+    """Where symbols lead from each state (``target``, -1: nowhere), and the sequences.
 
-    def __init__(self, corpus: Corpus, target: SymbolArray) -> None:
+    What was seen fewer than ``least`` times is not tested.
+    """
+
+    def __init__(self, corpus: Corpus, target: SymbolArray, least: int = 15) -> None:
         self.target = target
+        self.least = least
         self.text = Text(corpus.symbols, corpus.offsets)
         self._sequence = np.repeat(np.arange(len(corpus)), corpus.lengths)
 
@@ -99,7 +103,7 @@ class Structure:
             kept = moves if sweep < _HASTY else moves[: (len(moves) + 1) // 2]
             for _, place, state in kept:
                 self.target[place] = state
-        self._drop_unreachable()
+        self._drop_unused()
 
     def _moves(self) -> list[tuple[float, tuple[int, int], int]]:
         """Return the arcs that are better led elsewhere: gain, arc and state, the best first."""
@@ -112,7 +116,9 @@ class Structure:
         for arc in self.arcs(states):
             now = int(self.target[arc.place])
             chosen = arc.some(_ASKED)
-            apart = now >= 0 and len(arc.arrivals.begin) <= _ASKED and 2 * arc.count <= totals[now]
+            few = now >= 0 and len(arc.arrivals.begin) <= _ASKED
+            # A state that knows little else is left its evidence, if that is worth a state.
+            apart = few and (2 * arc.count <= totals[now] or totals[now] < self.least)
             if apart:
                 shift_counts(self.text, chosen, self.target, now, counts, -1)
                 log_rows(counts, others)
@@ -127,7 +133,7 @@ class Structure:
                 moves.append((float(gains[best]), arc.place, best))
         return sorted(moves, reverse=True)
 
-    def split(self, least: int, settled: set[tuple[int, float]]) -> bool:
+    def split(self, settled: set[tuple[int, float]]) -> bool:
         """Give the arc that differs most from the others into its state a copy of the state.
 
         What was ``settled`` before is not split again: a split that did not last is not repeated.
@@ -145,10 +151,10 @@ class Structure:
         found = []
         for arc in self.arcs(states):
             state = int(self.target[arc.place])
-            if state < 0 or arc.count < least or totals[state] - arc.count < least:
+            if state < 0 or min(arc.count, totals[state] - arc.count) < self.least:
                 continue
             size = grow_suffixes(self.text, arc.some(_TESTED), self.target, state, tree)
-            score, worst = suffix_scores(tree, size, counts, least, _EXPECTED)
+            score, worst = suffix_scores(tree, size, counts, self.least, _EXPECTED)
             badness = max(score / _APART, worst / _PAIR_APART)
             if badness > 1.0 and (arc.count, round(badness, 6)) not in settled:
                 found.append((badness, arc.count, arc.place, state))
@@ -160,20 +166,20 @@ class Structure:
         self.target[place] = len(self.target) - 1
         return True
 
-    def unite(self, least: int) -> bool:
+    def unite(self) -> bool:
         """Make one state of those that cannot be told apart, the most alike first."""
         united = False
         while True:
             counts, _ = self.count()
             n, n_symbols = self.target.shape
             pairs = np.empty((n * (n - 1) // 2, 2), dtype=np.int32)
-            n_pairs = similar_states(counts, least, _EXPECTED, _PAIR_ALIKE, pairs)
+            n_pairs = similar_states(counts, self.least, _EXPECTED, _PAIR_ALIKE, pairs)
             stack = np.empty((n * n_symbols + 1, 2), dtype=np.int32)
             best, best_score = None, _ALIKE
             for first, second in pairs[:n_pairs]:
                 numbers = np.arange(n, dtype=np.int32)
                 classes = Classes(numbers, counts.copy(), self.target.copy(), stack)
-                score, worst, merged = fold_states(classes, first, second, least, _EXPECTED)
+                score, worst, merged = fold_states(classes, first, second, self.least, _EXPECTED)
                 if score < best_score and worst <= _PAIR_ALIKE and merged <= max(3, n // 8):
                     best, best_score = classes, score
             if best is None:
@@ -191,9 +197,12 @@ class Structure:
         number[order] = np.arange(len(order))
         target = classes.target[order]
         self.target = np.where(target >= 0, number[link[target]], -1).astype(np.int32)
-        self._drop_unreachable()
+        self._drop_unused()
 
-    def _drop_unreachable(self) -> None:
+    def _drop_unused(self) -> None:
+        """Forget arcs that nothing takes any more, and the states that only they led to."""
+        counts, _ = self.count()
+        self.target = np.where(counts[:, :-1] > 0, self.target, -1).astype(np.int32)
         found = [0]
         known = {0}
         for state in found:
@@ -206,8 +215,8 @@ class Structure:
         self.target = number[self.target[found]]
 
 
-def refine(structure: Structure, *, least: int) -> dict[str, Any]:
-    """Lead, unite and split until nothing changes; pairs are tested from ``least`` counts on.
+def refine(structure: Structure) -> dict[str, Any]:
+    """Lead, unite and split until nothing changes.
 
     Returns how many rounds that took, and whether it settled.
     """
@@ -216,12 +225,12 @@ def refine(structure: Structure, *, least: int) -> dict[str, Any]:
     with stage("Refining the structure", _ROUNDS) as progress:
         structure.lead()
         while rounds < _ROUNDS and not done:
-            if structure.unite(least):
+            if structure.unite():
                 structure.lead()
-            done = not structure.split(least, settled)
+            done = not structure.split(settled)
             structure.lead()
             rounds += 1
             progress.advance(1, f"{len(structure.target)} states")
-        if structure.unite(least):
+        if structure.unite():
             structure.lead()
     return {"refinements": rounds, "settled": done}

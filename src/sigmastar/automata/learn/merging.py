@@ -30,8 +30,8 @@ __all__ = ["MergeSettings", "MergeTest", "learn_merged"]
 
 MergeTest: TypeAlias = Literal["chi2", "ratio", "alergia", "bic", "mdi"]
 # Normal scores for the first two; Alergia's significance; shares of the parameters' price in BIC;
-# nats of divergence for each state saved.
-THRESHOLDS = {"chi2": 3.5, "ratio": 3.5, "alergia": 0.05, "bic": 1.0, "mdi": 1e-5}
+# nats of log-likelihood for each state saved.
+THRESHOLDS = {"chi2": 3.5, "ratio": 3.5, "alergia": 1e-3, "bic": 1.0, "mdi": 3.0}
 _WORST = 5.0  # normal score of a single pair that forbids a merge
 _EXPECTED = 1.0  # outcomes expected less often are taken together in a test
 _RARE = 3  # prefixes seen less often are cut off: they cannot be tested
@@ -59,10 +59,11 @@ def learn_merged(
     ``info["counts"]`` (states, symbols + 1) tells how often each arc was taken, and each state
     ended in.
     """
-    structure = Structure(corpus, merged_targets(corpus, settings))
+    least = max(settings.min_count * 3 // 4, 1)
+    structure = Structure(corpus, merged_targets(corpus, settings), least)
     info: dict[str, Any] = {"n_merged": len(structure.target)}
     if settings.refine:
-        info |= refine(structure, least=max(settings.min_count * 3 // 4, 1))
+        info |= refine(structure)
     counts, _ = structure.count()
     model = _counted(corpus, structure.target, counts, settings.smoothing)
     return Learned(model, {"n_states": model.n_states, "counts": counts, **info})
