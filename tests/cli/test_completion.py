@@ -18,7 +18,7 @@ from sigmastar.bench import (
 )
 from sigmastar.bench.demo import PARTS
 from sigmastar.cli import choices
-from sigmastar.cli.common import model_files
+from sigmastar.cli.options import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
 from sigmastar.sensors.features import centroids as continuous_features

@@ -4,8 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from sigmastar.tagging.fst.names import class_names
-from sigmastar.tagging.model import TagModel, fixed_point
+from sigmastar.tagging.model import TagModel, class_names, fixed_point
 
 
 def random_model(seed, *, order=1, n_tags=4, sets=None, context=False):

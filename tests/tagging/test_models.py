@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 import sigmastar as ss
 from sigmastar.core.confusion import accuracy, confusion
 from sigmastar.core.errors import ParseError
+from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
-from sigmastar.tagging.taggers.settings import TaggerSettings
 
 WORDS = [["the", "dog", "walks"], ["to", "walk", "the", "dog"], ["a", "long", "walk"]] * 4
 TAGS = [["DT", "NN", "VBZ"], ["TO", "VB", "DT", "NN"], ["DT", "JJ", "NN"]] * 4

@@ -7,7 +7,6 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from sigmastar.automata.estimators.registry import LearningMethod, find_method
 from sigmastar.automata.models.subject import automaton_of
+from sigmastar.bench.clock import timed
 from sigmastar.bench.published import PERPLEXITY, WER
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
@@ -89,13 +89,12 @@ def warm_up(builder: LearningMethod, options: Mapping[str, Any]) -> None:
 
 
 def _fit(builder: LearningMethod, problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
-    started = time.perf_counter()
+    estimator = builder.build(**options)
     try:
-        estimator = builder.build(**options).fit(problem.train)
+        seconds = timed(estimator.fit, problem.train)
     except InvalidParameter as error:
         nothing = dict.fromkeys(("perplexity", "word_error_rate", "n_states", "seconds"))
         return {**nothing, "note": str(error)}
-    seconds = time.perf_counter() - started
     return {
         "perplexity": pautomac_perplexity(estimator, problem.test, problem.solution),
         "word_error_rate": 100.0 * word_error_rate(estimator, problem.test),

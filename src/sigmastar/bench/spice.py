@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from sigmastar.automata.estimators.auto import AutoWFA
 from sigmastar.automata.estimators.mixture import ContextMixture
 from sigmastar.automata.estimators.spectral import SpectralWFA
+from sigmastar.bench.clock import timed
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import load_spice
@@ -60,9 +60,7 @@ def run_spice(
             problem = load_spice(number, data_home=data_home)
             for method in methods:
                 estimator = METHODS[method](seed)
-                started = time.perf_counter()
-                estimator.fit(problem.train)
-                seconds = time.perf_counter() - started
+                seconds = timed(estimator.fit, problem.train)
                 parts = (problem.public, problem.private)[: 1 + private]
                 scores = [ndcg(estimator, p.prefixes, p.gains, p.best) for p in parts]
                 progress.advance(note=f"{number} {method}: {scores[0]:.3f}")

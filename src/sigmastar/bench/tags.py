@@ -7,7 +7,6 @@ symbol is given, ends counted. Settings are chosen on a part of the training seq
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, cast
 
 from sigmastar.automata.estimators.registry import find_method
 from sigmastar.automata.models.subject import automaton_of
+from sigmastar.bench.clock import timed
 from sigmastar.bench.pautomac import warm_up
 from sigmastar.bench.published import TAGS_WER
 from sigmastar.core.progress import stage
@@ -51,9 +51,8 @@ def run_tags(
     with stage("Penn Treebank tags", len(methods)) as progress:
         for name, builder in builders.items():
             warm_up(builder, options or {})
-            started = time.perf_counter()
-            estimator = builder.build(**(options or {})).fit(train)
-            seconds = time.perf_counter() - started
+            estimator = builder.build(**(options or {}))
+            seconds = timed(estimator.fit, train)
             results.append(
                 TagsResult(
                     name,

@@ -153,11 +153,8 @@ def posed_problem(rng: np.random.Generator, inputs: str = "independent") -> Tran
     """
     while True:
         problem = random_problem(rng, inputs=inputs)
-        a2, b1, b2 = (
-            problem.trigrams[:, 1] // problem.size,
-            problem.trigrams[:, 0] % problem.size,
-            problem.trigrams[:, 1] % problem.size,
-        )
+        a2, b2 = np.divmod(problem.trigrams[:, 1], problem.size)
+        b1 = problem.trigrams[:, 0] % problem.size
         table = np.zeros((problem.k, problem.size, problem.size))
         np.add.at(table, (a2, b2, b1), problem.joint)
         shares = table / table.sum(axis=(1, 2), keepdims=True)
@@ -185,31 +182,13 @@ def run(
     sizes: Sequence[int] = SIZES,
     seed: int = 0,
 ) -> list[CurvePoint]:
-    """Run experiments and return all points.
-
-    Parameters
-    ----------
-    which : sequence of str
-        Some of ``EXPERIMENTS``.
-    runs : int
-        Samples per point.
-    sizes : sequence of int
-        Numbers of training pairs.
-    seed : int
-        Draws problems and samples.
-    """
-    makers: dict[str, Callable[[np.random.Generator, int, Sequence[int]], Iterable[CurvePoint]]] = {
-        "difficulty": _difficulty,
-        "length": _length,
-        "baselines": _baselines,
-        "schur": _schur,
-        "dependence": _dependence,
-    }
+    """Run some of ``EXPERIMENTS`` with so many samples a point, of ``sizes`` training pairs."""
+    makers = (_difficulty, _length, _baselines, _schur, _dependence)
     rows: list[CurvePoint] = []
     with stage("experiments", len(which)) as progress:
         for name in which:
-            rng = np.random.default_rng([seed, EXPERIMENTS.index(name)])
-            rows += makers[name](rng, runs, sizes)
+            number = EXPERIMENTS.index(name)
+            rows += makers[number](np.random.default_rng([seed, number]), runs, sizes)
             progress.advance(note=name)
     return rows
 
@@ -222,13 +201,15 @@ def _curve(
     sampling: tuple[np.random.Generator, int, Sequence[int]],
 ) -> list[CurvePoint]:
     rng, runs, sizes = sampling
-    rows = []
-    for n in sizes:
-        errors = [problem.error(learn(problem.sample(n, rng))) for _ in range(runs)]
-        rows.append(
-            CurvePoint(name, curve, float(n), float(np.median(errors)), float(np.std(errors)))
-        )
-    return rows
+
+    def errors(n: int) -> list[float]:
+        return [problem.error(learn(problem.sample(n, rng))) for _ in range(runs)]
+
+    return [_point(name, curve, n, errors(n)) for n in sizes]
+
+
+def _point(name: str, curve: str, x: float, errors: Sequence[float]) -> CurvePoint:
+    return CurvePoint(name, curve, float(x), float(np.median(errors)), float(np.std(errors)))
 
 
 def _spectral(m: int, inputs: Any = "independent") -> Callable[[AlignedMoments], Transducer]:
@@ -273,11 +254,7 @@ def _length(rng: np.random.Generator, runs: int, sizes: Sequence[int]) -> list[C
             y = np.array(list(product(range(problem.size), repeat=t)))
             truth = conditional(problem.operators, x, y)
             errors = [np.abs(conditional(m, x, y) - truth).sum(axis=1).mean() for m in models]
-            rows.append(
-                CurvePoint(
-                    "length", f"{n:,} pairs", t, float(np.median(errors)), float(np.std(errors))
-                )
-            )
+            rows.append(_point("length", f"{n:,} pairs", t, errors))
     return rows
 
 

@@ -243,32 +243,34 @@ def _methods() -> list[Contender]:
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
     memory = [1.0, 0.5, 0.25, 0.1, 0.05]
+    sharp = [1.0, 2.0, 4.0, 8.0, 16.0]
 
     def best(split: Split, taggers: Iterator[Any]) -> Any:
         """Choose the tagger that labels the validation sequences best."""
         return max(taggers, key=lambda tagger: tagger.score(*split.validation))
 
+    def spectral(split: Split, states: list[int], **settings: Any) -> Any:
+        tagger = SpectralSequenceTagger(states, random_state=split.seed, **settings)
+        return tagger.fit(*split.train, validation=split.validation)
+
     def discrete(split: Split) -> Any:
         features = _centroids(80, "correlation", split.seed)
-        tagger = SpectralSequenceTagger(STATES, tau=[0.0], features=features)
-        return tagger.fit(*split.train, validation=split.validation)
+        return spectral(split, STATES, tau=[0.0], features=features)
 
     def plain(split: Split) -> Any:
         features = _centroids(80, "correlation", split.seed)
-        tagger = SpectralSequenceTagger(
-            STATES, tau=WIDTHS["correlation"], ridge=[1e-5, 1e-7, 1e-9], features=features
-        )
-        return tagger.fit(*split.train, validation=split.validation)
+        widths, ridge = WIDTHS["correlation"], [1e-5, 1e-7, 1e-9]
+        return spectral(split, STATES, tau=widths, ridge=ridge, features=features)
 
     def more(split: Split) -> Any:
-        tagger = SpectralSequenceTagger(
+        return spectral(
+            split,
             [1, 5, 10, 20, 31],
             tau=[64.0, 128.0, 256.0],
             ridge=[1e-7, 1e-8, 1e-9],
             memory=memory,
             features=_centroids(400, "euclidean", split.seed),
         )
-        return tagger.fit(*split.train, validation=split.validation)
 
     def lines(seed: int) -> Any:
         return make_pipeline(
@@ -276,16 +278,6 @@ def _methods() -> list[Contender]:
             StandardScaler(),
             LogisticRegression(C=1.0, tol=1e-3, max_iter=2000),
         )
-
-    def logistic(split: Split) -> Any:
-        tagger = SpectralSequenceTagger(
-            [1, 2, 3, 4],
-            features=lines(split.seed),
-            memory=memory,
-            sharpness=[0.5, 1.0, 2.0],
-            random_state=split.seed,
-        )
-        return tagger.fit(*split.train, validation=split.validation)
 
     def trees(seed: int) -> Any:
         return RandomForestClassifier(random_state=seed)
@@ -296,19 +288,17 @@ def _methods() -> list[Contender]:
     def arcs(seed: int) -> Any:
         return make_pipeline(FunctionTransformer(arc_minima), trees(seed))
 
-    def supervised(features: Callable[[int], Any], window: int) -> Callable[[Split], Any]:
-        def make(split: Split) -> Any:
-            tagger = SpectralSequenceTagger(
-                [1, 2, 3, 4],
-                features=features(split.seed),
-                window=window,
-                memory=memory,
-                sharpness=[1.0, 2.0, 4.0, 8.0, 16.0],
-                random_state=split.seed,
-            )
-            return tagger.fit(*split.train, validation=split.validation)
-
-        return make
+    def supervised(
+        features: Callable[[int], Any], sharpness: list[float], window: int = 1
+    ) -> Callable[[Split], Any]:
+        return lambda split: spectral(
+            split,
+            [1, 2, 3, 4],
+            features=features(split.seed),
+            window=window,
+            memory=memory,
+            sharpness=sharpness,
+        )
 
     def em(split: Split) -> Any:
         return best(split, (_em(split, m, tau, 60) for m in (10, 23) for tau in (0.03, 0.1)))
@@ -335,12 +325,12 @@ def _methods() -> list[Contender]:
         Contender("CWFST", plain),
         Contender("CWFST, 400 centroids", more),
         Contender("logistic, frames alone", alone(lines)),
-        Contender("CWFST, logistic partition", logistic),
+        Contender("CWFST, logistic partition", supervised(lines, [0.5, 1.0, 2.0])),
         Contender("forest, frames alone", alone(trees)),
         Contender("boosting, frames alone", alone(boosted)),
-        Contender("CWFST, boosted pairs of frames", supervised(boosted, 2)),
+        Contender("CWFST, boosted pairs of frames", supervised(boosted, sharp, 2)),
         Contender("forest on sonar arcs, frames alone", alone(arcs)),
-        Contender("CWFST, forest on sonar arcs", supervised(arcs, 1)),
+        Contender("CWFST, forest on sonar arcs", supervised(arcs, sharp)),
     ]
 
 

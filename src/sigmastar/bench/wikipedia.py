@@ -14,7 +14,6 @@ each chunk only), and likelihoods are given that a character follows.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.estimators.baum_welch import BaumWelchPFA
 from sigmastar.automata.estimators.mixture import ContextMixture
 from sigmastar.automata.estimators.separable import SeparablePFA
@@ -30,13 +28,13 @@ from sigmastar.automata.estimators.spectral import SpectralWFA
 from sigmastar.automata.inference.likelihood import next_likelihoods
 from sigmastar.automata.learn.smoothing import background_of, spread_pfa
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.bench.clock import timed
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, positions_after
 from sigmastar.ngrams.estimator import KneserNey
-from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
 __all__ = ["METHODS", "SETS", "ChunkResult", "Chunks", "draw_chunks", "run", "run_chunks"]
 
@@ -158,8 +156,8 @@ def run_chunks(
         if method not in METHODS:
             raise InvalidParameter(f"methods must be some of {', '.join(METHODS)}; got {method!r}.")
     runs = {
-        "spectral": lambda: _spectral(data, sizes, bases),
-        "separable": lambda: _separable(data, sizes, bases),
+        "spectral": lambda: _moments(data, "spectral", sizes, bases),
+        "separable": lambda: _moments(data, "separable", sizes, bases),
         "em": lambda: _em(data, sizes, seeds),
         "em-separable": lambda: _em_separable(data, sizes, em_bases),
         "kneser-ney": lambda: _kneser_ney(data, orders),
@@ -175,20 +173,22 @@ def run_chunks(
                 yield result
 
 
-def _spectral(data: Chunks, sizes: Sequence[int], bases: Sequence[int]) -> Iterator[ChunkResult]:
-    for basis in bases:
-        for size in [size for size in sizes if size <= basis]:
-            estimator = SpectralWFA(size, basis_size=basis, max_length=MAX_LENGTH)
-            seconds = _seconds_to_fit(estimator, data.train)
-            yield _automaton(data, "spectral", size, basis, estimator.model_, seconds)
+def _moments(
+    data: Chunks, method: str, sizes: Sequence[int], bases: Sequence[int]
+) -> Iterator[ChunkResult]:
+    for basis, size in _fitting(bases, sizes):
+        estimator = (
+            SpectralWFA(size, basis_size=basis, max_length=MAX_LENGTH)
+            if method == "spectral"
+            else _separable_pfa(size, basis)
+        )
+        seconds = timed(estimator.fit, data.train)
+        yield _automaton(data, method, size, basis, estimator.model_, seconds)
 
 
-def _separable(data: Chunks, sizes: Sequence[int], bases: Sequence[int]) -> Iterator[ChunkResult]:
-    for basis in bases:
-        for size in [size for size in sizes if size <= basis]:
-            estimator = _separable_pfa(size, basis)
-            seconds = _seconds_to_fit(estimator, data.train)
-            yield _automaton(data, "separable", size, basis, estimator.model_, seconds)
+def _fitting(bases: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the pairs of a basis and a number of states that it can tell apart."""
+    return ((basis, size) for basis in bases for size in sizes if size <= basis)
 
 
 def _separable_pfa(size: int, basis: int) -> SeparablePFA:
@@ -205,7 +205,7 @@ def _em(data: Chunks, sizes: Sequence[int], seeds: Sequence[int]) -> Iterator[Ch
             tol=0.0,
             random_state=seed,
         )
-        seconds = _seconds_to_fit(estimator, data.train)
+        seconds = timed(estimator.fit, data.train)
         steps = RESTARTS * RESTART_STEPS + STEPS
         found = _automaton(data, "em", size, None, estimator.model_, seconds, seconds / steps)
         yield replace(found, seed=seed)
@@ -215,36 +215,27 @@ def _em_separable(
     data: Chunks, sizes: Sequence[int], bases: Sequence[int]
 ) -> Iterator[ChunkResult]:
     background = background_of(data.train)
-    for basis in bases:
-        for size in [size for size in sizes if size <= basis]:
-            separable = _separable_pfa(size, basis)
-            before = _seconds_to_fit(separable, data.train)
-            start = spread_pfa(separable.model_, SPREAD, background)
-            estimator = BaumWelchPFA(size, init=start, max_iter=STEPS, tol=0.0)
-            seconds = _seconds_to_fit(estimator, data.train)
-            model = estimator.model_
-            yield _automaton(
-                data, "em-separable", size, basis, model, before + seconds, seconds / STEPS
-            )
+    for basis, size in _fitting(bases, sizes):
+        separable = _separable_pfa(size, basis)
+        before = timed(separable.fit, data.train)
+        start = spread_pfa(separable.model_, SPREAD, background)
+        estimator = BaumWelchPFA(size, init=start, max_iter=STEPS, tol=0.0)
+        seconds = timed(estimator.fit, data.train)
+        model, per_step = estimator.model_, seconds / STEPS
+        yield _automaton(data, "em-separable", size, basis, model, before + seconds, per_step)
 
 
 def _kneser_ney(data: Chunks, orders: Sequence[int]) -> Iterator[ChunkResult]:
     for order in orders:
         estimator = KneserNey(order, ends=False)
-        seconds = _seconds_to_fit(estimator, data.train)
+        seconds = timed(estimator.fit, data.train)
         yield _result(data, "kneser-ney", order, None, estimator.next_likelihoods, seconds)
 
 
 def _mixture(data: Chunks) -> Iterator[ChunkResult]:
     estimator = ContextMixture(ends=False, online=True, random_state=0)
-    seconds = _seconds_to_fit(estimator, data.train)
+    seconds = timed(estimator.fit, data.train)
     yield _result(data, "mixture", estimator.order, None, estimator.next_likelihoods, seconds)
-
-
-def _seconds_to_fit(estimator: AutomatonEstimator | PredictorEstimator, corpus: Corpus) -> float:
-    started = time.perf_counter()
-    estimator.fit(corpus)
-    return time.perf_counter() - started
 
 
 def _automaton(

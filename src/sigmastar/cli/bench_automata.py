@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
+from sigmastar.cli import choices, options
 from sigmastar.cli.bench_parts import figure, hand_out, methods_option
-from sigmastar.cli.choices import AUTOMATON_METHODS
-from sigmastar.cli.common import BenchDataOption, BenchOutputOption, SeedOption, integers
-from sigmastar.cli.output import JsonOption, emit_json, show_table
+from sigmastar.cli.options import option
+from sigmastar.cli.output import emit_json, show_records, show_table
 
 __all__ = ["pautomac", "tags", "truth"]
 
 
 def truth(
-    data: BenchDataOption = None,
+    data: options.BenchData = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All problems found, not only the twelve of the paper.")
+        bool, option("--all", "All problems found, not only the twelve of the paper.")
     ] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Score the true machines of PAutomaC and compare with solution files and the paper.
 
@@ -62,28 +60,22 @@ MethodOption = Annotated[
     list[str] | None,
     methods_option(
         # The benches look at states: a mixture has none.
-        {name: words for name, words in AUTOMATON_METHODS.items() if name != "mixture"},
+        {name: words for name, words in choices.AUTOMATON_METHODS.items() if name != "mixture"},
         "Only these learners (default: the moments methods of the papers)",
     ),
 ]
 
 
 def pautomac(
-    data: BenchDataOption = None,
+    data: options.BenchData = None,
     method: MethodOption = None,
     problems: Annotated[
-        str,
-        typer.Option(
-            "--problems",
-            "-p",
-            help="Numbers separated by commas; paper: the twelve.",
-            metavar="NUMBERS",
-        ),
+        str, option("--problems -p", "Numbers separated by commas; paper: the twelve.", "NUMBERS")
     ] = "paper",
-    every: Annotated[bool, typer.Option("--all", help="All problems found.")] = False,
-    output: BenchOutputOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    every: Annotated[bool, option("--all", "All problems found.")] = False,
+    output: options.BenchOutput = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Run learners on PAutomaC; print their figures, the published ones and the truth.
 
@@ -96,7 +88,7 @@ def pautomac(
     sigmastar bench pautomac --problems 6,24 -m spectral,separable
     sigmastar bench pautomac --data ~/data --all -m auto -o figures.csv
     """
-    wanted = [] if problems == "paper" else integers("--problems", problems)
+    wanted = [] if problems == "paper" else options.integers("--problems", problems)
     from sigmastar.bench.pautomac import run, summary
     from sigmastar.bench.pautomac_truth import find_problems
     from sigmastar.bench.published import PAPER_METHODS, PAPER_PROBLEMS
@@ -154,11 +146,11 @@ def pautomac(
 
 
 def tags(
-    data: BenchDataOption = None,
+    data: options.BenchData = None,
     method: MethodOption = None,
-    output: BenchOutputOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    output: options.BenchOutput = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Run learners on the 11 coarse tags of the Penn Treebank, beside the published WER.
 
@@ -175,18 +167,15 @@ def tags(
     results = run_tags(method or PAPER_METHODS, data_home=data, options={"random_state": seed})
     if not hand_out(results, output, json):
         return
-    show_table(
+    show_records(
         "Tags of the Penn Treebank",
-        ["method", "WER %", "paper", "perplexity a symbol", "states", "seconds"],
-        [
-            (
-                r.method,
-                f"{r.word_error_rate:.2f}",
-                figure(r.published_word_error_rate, 2),
-                f"{r.perplexity_per_symbol:.4f}",
-                r.n_states,
-                f"{r.seconds:.1f}",
-            )
-            for r in results
-        ],
+        results,
+        {
+            "method": "method",
+            "WER %": "word_error_rate:.2f",
+            "paper": "published_word_error_rate:.2f",
+            "perplexity a symbol": "perplexity_per_symbol:.4f",
+            "states": "n_states",
+            "seconds": "seconds:.1f",
+        },
     )

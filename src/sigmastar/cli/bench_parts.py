@@ -7,28 +7,39 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sigmastar.cli.common import Names, choice
+from sigmastar.cli.options import Names, choice
 from sigmastar.cli.output import emit_json, wrote
+from sigmastar.core.progress import stage
 
-__all__ = ["collect", "figure", "hand_out", "methods_option"]
+__all__ = ["collect", "figure", "hand_out", "keeping", "methods_option"]
 
 
 def methods_option(names: Names, help: str = "Only these methods") -> Any:
     """Make the option that chooses among the rows of a table."""
-    return choice("--method", "-m", names=names, help=help, many=True, metavar="METHOD")
+    return choice("--method -m", names, help, "METHOD", many=True)
 
 
 def collect(
     title: str, rows: Iterable[Any], total: int | None = None, name: Callable[[Any], str] = str
 ) -> list[Any]:
     """Run through rows that are measured one by one, and tell how far it is."""
-    from sigmastar.core.progress import stage
-
     found = []
     with stage(title, total) as progress:
         for row in rows:
             found.append(row)
             progress.advance(note=name(row))
+    return found
+
+
+def keeping(rows: Iterable[Any], output: Path | None) -> list[Any]:
+    """Run through rows, and write the file after each: what was measured is never lost."""
+    from sigmastar.bench.tables import write_results
+
+    found = []
+    for row in rows:
+        found.append(row)
+        if output is not None:
+            write_results(found, output)
     return found
 
 

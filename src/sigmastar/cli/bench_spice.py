@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
-from sigmastar.cli.choices import SPICE_METHODS
-from sigmastar.cli.common import (
-    BenchDataOption,
-    BenchOutputOption,
-    SeedOption,
-    choice,
-    integers,
-)
-from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
+from sigmastar.cli import choices, options
+from sigmastar.cli.bench_parts import hand_out, keeping, methods_option
+from sigmastar.cli.options import option
+from sigmastar.cli.output import show_records
 
 __all__ = ["spice"]
 
 
 def spice(
-    data: BenchDataOption = None,
-    method: Annotated[
-        list[str] | None,
-        choice(
-            "--method",
-            "-m",
-            names=SPICE_METHODS,
-            help="Only these methods",
-            many=True,
-            metavar="METHOD",
-        ),
-    ] = None,
+    data: options.BenchData = None,
+    method: Annotated[list[str] | None, methods_option(choices.SPICE_METHODS)] = None,
     problems: Annotated[
-        str,
-        typer.Option("--problems", "-p", help="Numbers separated by commas.", metavar="NUMBERS"),
+        str, option("--problems -p", "Numbers separated by commas.", "NUMBERS")
     ] = "3,6,8,13",
-    public: Annotated[bool, typer.Option("--public", help="Leave the private part alone.")] = False,
-    output: BenchOutputOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    public: Annotated[bool, option("--public", "Leave the private part alone.")] = False,
+    output: options.BenchOutput = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Rank the next symbol on SPiCe (ICGI 2016): n-grams, automata, and their mixture.
 
@@ -52,35 +33,21 @@ def spice(
     sigmastar bench spice --data ~/data -o spice.csv
     """
     from sigmastar.bench.spice import run_spice
-    from sigmastar.bench.tables import write_results
 
-    results = []
-    for result in run_spice(
-        integers("--problems", problems),
-        method or SPICE_METHODS,
-        private=not public,
-        data_home=data,
-        seed=seed,
-    ):
-        results.append(result)
-        if output is not None:
-            write_results(results, output)
-    if output is not None:
-        wrote(output)
-    if json:
-        emit_json([asdict(result) for result in results])
-        return
-    show_table(
-        "SPiCe: NDCG-5 of the next symbol",
-        ["problem", "method", "public", "private", "seconds"],
-        [
-            (
-                str(result.problem),
-                result.method,
-                f"{result.public:.4f}",
-                "–" if result.private is None else f"{result.private:.4f}",
-                f"{result.seconds:.1f}",
-            )
-            for result in results
-        ],
+    numbers = options.integers("--problems", problems)
+    rows = run_spice(
+        numbers, method or choices.SPICE_METHODS, private=not public, data_home=data, seed=seed
     )
+    results = keeping(rows, output)
+    if hand_out(results, output, json):
+        show_records(
+            "SPiCe: NDCG-5 of the next symbol",
+            results,
+            {
+                "problem": "problem",
+                "method": "method",
+                "public": "public:.4f",
+                "private": "private:.4f",
+                "seconds": "seconds:.1f",
+            },
+        )

@@ -6,35 +6,27 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from sigmastar.cli import choices, options
 from sigmastar.cli.bench_parts import collect, methods_option
-from sigmastar.cli.choices import TABLES, WALL_METHODS
-from sigmastar.cli.common import BenchDataOption, choice
-from sigmastar.cli.output import JsonOption, emit_json, show_table, wrote
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, show_table, wrote
 
 __all__ = ["tagging", "wall_following"]
 
 
 def wall_following(
-    data: BenchDataOption = None,
+    data: options.BenchData = None,
     method: Annotated[
-        list[str] | None,
-        methods_option(WALL_METHODS, "Only these rows of table 1"),
+        list[str] | None, methods_option(choices.WALL_METHODS, "Only these rows of table 1")
     ] = None,
-    seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help="Random splits to average.", metavar="N")
-    ] = 10,
+    seeds: Annotated[int, option("--seeds", "Random splits to average.", "N", min=1)] = 10,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Directory for CSV files and plots of every figure and table.",
-            metavar="DIR",
+        option(
+            "--output -o", "Directory for CSV files and plots of every figure and table.", "DIR"
         ),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Tag the walk of a robot as Recasens and Quattoni did (ECML 2013).
 
@@ -78,20 +70,20 @@ def wall_following(
 
 
 def tagging(
-    data: BenchDataOption = None,
+    data: options.BenchData = None,
     table: Annotated[
         str,
         choice(
             "--table",
-            names=TABLES,
-            help="Kinds of transducers (1), languages (2), accuracy beside other taggers",
-            metavar="TABLE",
+            choices.TABLES,
+            "Kinds of transducers (1), languages (2), accuracy beside other taggers",
+            "TABLE",
         ),
     ] = "all",
     long: Annotated[
-        bool, typer.Option("--long", help="Table 1: also all subsequences of three classes.")
+        bool, option("--long", "Table 1: also all subsequences of three classes.")
     ] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Print Tables 1 and 2 of Kempe (1997) with our figures, on public corpora.
 

@@ -5,27 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from sigmastar.cli import choices, options
 from sigmastar.cli.bench_parts import collect, hand_out, methods_option
-from sigmastar.cli.choices import PAIR_SIZES, SYNTHETIC, TRANSLITERATION_ROWS
-from sigmastar.cli.common import BenchDataOption, SeedOption, choice
-from sigmastar.cli.output import JsonOption, show_table, wrote
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import show_table, wrote
 
 __all__ = ["transducer_synthetic", "transliteration"]
 
 
 def transliteration(
-    data: BenchDataOption = None,
-    method: Annotated[
-        list[str] | None,
-        methods_option(TRANSLITERATION_ROWS),
-    ] = None,
+    data: options.BenchData = None,
+    method: Annotated[list[str] | None, methods_option(choices.TRANSLITERATION_ROWS)] = None,
     size: Annotated[
-        str,
-        choice("--size", names=PAIR_SIZES, help="5,977 clean training pairs, or 105,371 noisy"),
+        str, choice("--size", choices.PAIR_SIZES, "5,977 clean training pairs, or 105,371 noisy")
     ] = "news",
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Transliterate English names into Russian with every method, beside other tools.
 
@@ -39,7 +33,7 @@ def transliteration(
     """
     from sigmastar.bench.transliteration import OTHERS, measure
 
-    names = method or TRANSLITERATION_ROWS
+    names = method or choices.TRANSLITERATION_ROWS
     rows_measured = measure(names, size=size, data=data)
     results = collect("English to Russian", rows_measured, len(names), lambda row: row.name)
     if not hand_out(results, None, json):
@@ -66,30 +60,18 @@ def transliteration(
 
 def transducer_synthetic(
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Directory for curves.csv and the figures.", metavar="DIR"
-        ),
+        Path, option("--output -o", "Directory for curves.csv and the figures.", "DIR")
     ] = Path("transducer-synthetic"),
     experiment: Annotated[
         list[str] | None,
-        choice(
-            "--experiment",
-            "-e",
-            names=SYNTHETIC,
-            help="Only these experiments",
-            many=True,
-            metavar="NAME",
-        ),
+        choice("--experiment -e", choices.SYNTHETIC, "Only these experiments", "NAME", many=True),
     ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", min=1, help="Samples per point.", metavar="N")
-    ] = 10,
+    runs: Annotated[int, option("--runs", "Samples per point.", "N", min=1)] = 10,
     plots: Annotated[
-        bool, typer.Option("--plots/--no-plots", help="Draw figures (needs the extra plot).")
+        bool, option("--plots/--no-plots", "Draw figures (needs the extra plot).")
     ] = True,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Learning curves of spectral transducers on synthetic problems, as CSV and figures.
 
@@ -101,7 +83,7 @@ def transducer_synthetic(
     """
     from sigmastar.bench.transducer_synthetic import run, write_csv, write_plots
 
-    names = experiment or SYNTHETIC
+    names = experiment or choices.SYNTHETIC
     rows = run(names, runs=runs, seed=seed)
     output.mkdir(parents=True, exist_ok=True)
     write_csv(rows, output / "curves.csv")

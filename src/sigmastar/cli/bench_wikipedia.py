@@ -3,72 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
-
-from sigmastar.cli.bench_parts import hand_out, methods_option
-from sigmastar.cli.choices import CHUNKS, WIKIPEDIA_METHODS
-from sigmastar.cli.common import (
-    BenchDataOption,
-    BenchOutputOption,
-    SeedOption,
-    choice,
-    integers,
-)
-from sigmastar.cli.output import JsonOption, show_table, wrote
-
-if TYPE_CHECKING:
-    from sigmastar.bench.wikipedia import ChunkResult
+from sigmastar.cli import choices, options
+from sigmastar.cli.bench_parts import hand_out, keeping, methods_option
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import show_records, wrote
 
 __all__ = ["wikipedia"]
 
 
 def wikipedia(
-    data: BenchDataOption = None,
-    method: Annotated[
-        list[str] | None,
-        methods_option(WIKIPEDIA_METHODS),
-    ] = None,
+    data: options.BenchData = None,
+    method: Annotated[list[str] | None, methods_option(choices.WIKIPEDIA_METHODS)] = None,
     chunks: Annotated[
-        str,
-        choice("--chunks", names=CHUNKS, help="500 training chunks, 50,000, or both"),
+        str, choice("--chunks", choices.CHUNKS, "500 training chunks, 50,000, or both")
     ] = "small",
     states: Annotated[
-        str | None,
-        typer.Option(
-            "--states", "-n", help="Numbers of states, such as 10,20,40.", metavar="NUMBERS"
-        ),
+        str | None, option("--states -n", "Numbers of states, such as 10,20,40.", "NUMBERS")
     ] = None,
     basis: Annotated[
-        str | None,
-        typer.Option("--basis", help="Sizes of the basis, such as 100,300.", metavar="NUMBERS"),
+        str | None, option("--basis", "Sizes of the basis, such as 100,300.", "NUMBERS")
     ] = None,
     em_basis: Annotated[
-        str,
-        typer.Option(
-            "--em-basis", help="Sizes of the basis of EM's separable start.", metavar="NUMBERS"
-        ),
+        str, option("--em-basis", "Sizes of the basis of EM's separable start.", "NUMBERS")
     ] = "300",
     orders: Annotated[
-        str, typer.Option("--orders", help="Orders of the n-grams.", metavar="NUMBERS")
+        str, option("--orders", "Orders of the n-grams.", "NUMBERS")
     ] = "2,3,4,5,6,7,8",
-    test_chunks: Annotated[
-        int, typer.Option("--test-chunks", min=1, help="Chunks to test on.", metavar="N")
-    ] = 5000,
-    output: BenchOutputOption = None,
+    test_chunks: Annotated[int, option("--test-chunks", "Chunks to test on.", "N", min=1)] = 5000,
+    output: options.BenchOutput = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Draw the figures to a .png, .svg or .pdf.", metavar="FILE"),
+        Path | None, option("--plot", "Draw the figures to a .png, .svg or .pdf.", "FILE")
     ] = None,
     em_seeds: Annotated[
-        int,
-        typer.Option(
-            "--em-seeds", min=1, help="Run EM from random starts so many times.", metavar="N"
-        ),
+        int, option("--em-seeds", "Run EM from random starts so many times.", "N", min=1)
     ] = 1,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Learn characters of Wikipedia: spectral, separable, EM, EM from separable, Kneser-Ney.
 
@@ -83,7 +55,6 @@ def wikipedia(
     sigmastar bench wikipedia -m spectral,kneser-ney -n 10,20
     sigmastar bench wikipedia --data ~/data -o small.csv --plot small.png
     """
-    from sigmastar.bench.tables import write_results
     from sigmastar.bench.wikipedia import SETS, run
     from sigmastar.bench.wikipedia_plot import draw_figures, require_matplotlib
     from sigmastar.datasets import load_wikipedia_text
@@ -91,43 +62,36 @@ def wikipedia(
     names = list(SETS) if chunks == "both" else [chunks]
     if plot is not None:
         require_matplotlib()
-    results: list[ChunkResult] = []
-    for result in run(
+    rows = run(
         load_wikipedia_text(chunk=None, data_home=data),
         names,
         n_test=test_chunks,
-        methods=method or WIKIPEDIA_METHODS,
-        sizes=integers("--states", states) if states else None,
-        bases=integers("--basis", basis or "100,300"),
-        em_bases=integers("--em-basis", em_basis),
-        orders=integers("--orders", orders),
+        methods=method or choices.WIKIPEDIA_METHODS,
+        sizes=options.integers("--states", states) if states else None,
+        bases=options.integers("--basis", basis or "100,300"),
+        em_bases=options.integers("--em-basis", em_basis),
+        orders=options.integers("--orders", orders),
         seed=seed,
         em_seeds=em_seeds,
-    ):
-        results.append(result)
-        if output is not None:
-            write_results(results, output)
+    )
+    results = keeping(rows, output)
     if plot is not None:
         draw_figures(results, plot)
         wrote(plot)
     if not hand_out(results, output, json):
         return
     for name in names:
-        show_table(
+        show_records(
             f"Next character after {SETS[name]:,} training chunks",
-            ["method", "size", "basis", "likelihood", "bits", "train", "seconds", "s/step"],
-            [_row(result) for result in results if result.chunks == SETS[name]],
+            [result for result in results if result.chunks == SETS[name]],
+            {
+                "method": "method",
+                "size": "size",
+                "basis": "basis",
+                "likelihood": "likelihood:.4f",
+                "bits": "bits:.3f",
+                "train": "train_bits:.3f",
+                "seconds": "seconds:.1f",
+                "s/step": "seconds_per_step:.2f",
+            },
         )
-
-
-def _row(result: ChunkResult) -> list[str]:
-    return [
-        result.method,
-        str(result.size),
-        "–" if result.basis is None else str(result.basis),
-        f"{result.likelihood:.4f}",
-        f"{result.bits:.3f}",
-        f"{result.train_bits:.3f}",
-        f"{result.seconds:.1f}",
-        "–" if result.seconds_per_step is None else f"{result.seconds_per_step:.2f}",
-    ]

@@ -7,36 +7,6 @@ from __future__ import annotations
 
 from sigmastar.automata.estimators.registry import METHODS as _REGISTRY
 
-__all__ = [
-    "AUTOMATON_METHODS",
-    "CHUNKS",
-    "COLUMNS",
-    "CORPUS_FORMATS",
-    "DECODINGS",
-    "DEMO_PARTS",
-    "FEATURES",
-    "FRAME_METRICS",
-    "MACHINE_KINDS",
-    "MODEL_FORMATS",
-    "PAIR_SIDES",
-    "PAIR_SIZES",
-    "SCORING",
-    "SMOOTHING",
-    "SPICE_METHODS",
-    "STATISTICS",
-    "SYNTHETIC",
-    "TABLES",
-    "TAGGED_FORMATS",
-    "TAGGER_CLASSES",
-    "TAG_INPUTS",
-    "TAG_OUTPUTS",
-    "TRANSLITERATION_METHODS",
-    "TRANSLITERATION_ROWS",
-    "UNKNOWN",
-    "WALL_METHODS",
-    "WIKIPEDIA_METHODS",
-]
-
 AUTOMATON_METHODS = {name: method.summary for name, method in _REGISTRY.items()}
 STATISTICS = ("substring", "prefix", "string")
 CORPUS_FORMATS = {

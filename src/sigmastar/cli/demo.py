@@ -6,14 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from sigmastar.cli.choices import DEMO_PARTS
-from sigmastar.cli.common import choice
-from sigmastar.cli.output import JsonOption, emit_json, out, show_table, wrote
+from sigmastar.cli import choices, options
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, out, show_table, wrote
 
 if TYPE_CHECKING:
-    from sigmastar.bench.demo import AutomatonDemo, NamesDemo, SensorsDemo, TextDemo
+    from sigmastar.bench.demo.automaton import AutomatonDemo
+    from sigmastar.bench.demo.names import NamesDemo
+    from sigmastar.bench.demo.sensors import SensorsDemo
+    from sigmastar.bench.demo.text import TextDemo
 
 __all__ = ["demo"]
 
@@ -21,26 +22,19 @@ _LETTERS = {"forward": "·", "slight-left": "l", "slight-right": "r", "sharp-rig
 
 
 def demo(
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Draws another machine and other walks.")
-    ] = 7,
+    seed: Annotated[int, option("--seed", "Draws another machine and other walks.", min=0)] = 7,
     part: Annotated[
         list[str] | None,
-        choice("--part", names=DEMO_PARTS, help="Which parts, all by default", many=True),
+        choice("--part", choices.DEMO_PARTS, "Which parts, all by default", many=True),
     ] = None,
-    strings: Annotated[
-        int, typer.Option("--strings", help="Strings that the hidden machine writes.")
-    ] = 5000,
+    strings: Annotated[int, option("--strings", "Strings that the hidden machine writes.")] = 5000,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Save the models learned in this directory.", metavar="DIR"
-        ),
+        Path | None, option("--output -o", "Save the models learned in this directory.", "DIR")
     ] = None,
-    page: Annotated[Path, typer.Option("--report", help="Page to write.", metavar="FILE")] = Path(
+    page: Annotated[Path, option("--report", "Page to write.", "FILE")] = Path(
         "sigmastar-demo.html"
     ),
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Show what the package does, in four parts, on data that come with it.
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import typer
 
-from sigmastar.cli.output import JsonOption, emit_json, out
+from sigmastar.cli import options
+from sigmastar.cli.output import emit_json, out
 
 __all__ = ["doctor"]
 
 
-def doctor(json: JsonOption = False) -> None:
+def doctor(json: options.Json = False) -> None:
     """Check the installation: versions, threads, BLAS, optional parts, data, a real computation.
 
     The self-check learns a small machine from its exact moments and compares

@@ -6,76 +6,55 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from sigmastar.cli.choices import AUTOMATON_METHODS, STATISTICS
-from sigmastar.cli.common import (
-    DataArgument,
-    FormatOption,
-    OptionalModelOutputOption,
-    SeedOption,
-    StatesOption,
-    UnknownOption,
-    announce_stdin,
-    choice,
-    given_size,
-)
-from sigmastar.cli.output import JsonOption, emit_json, note, show_properties, wrote
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, note, show_properties, wrote
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.progress import stage
 
 __all__ = ["learn"]
 
 
 def learn(
-    data: DataArgument,
-    output: OptionalModelOutputOption = None,
+    data: options.Data,
+    output: options.OptionalModelOutput = None,
     method: Annotated[
-        str,
-        choice("--method", "-m", names=AUTOMATON_METHODS, help="How to learn", metavar="METHOD"),
+        str, choice("--method -m", choices.AUTOMATON_METHODS, "How to learn", "METHOD")
     ] = "spectral",
-    states: StatesOption = "auto",
+    states: options.States = "auto",
     statistics: Annotated[
-        str | None,
-        choice("--statistics", names=STATISTICS, help="What the methods of moments count"),
+        str | None, choice("--statistics", choices.STATISTICS, "What the methods of moments count")
     ] = None,
     tau: Annotated[
         float | None,
-        typer.Option(
-            "--tau", help="convex: weight of the nuclear norm, a share of the most.", metavar="X"
-        ),
+        option("--tau", "convex: weight of the nuclear norm, a share of the most.", "X"),
     ] = None,
     basis_size: Annotated[
-        int | None,
-        typer.Option(
-            "--basis-size", help="Strings on each side of the Hankel matrix.", metavar="N"
-        ),
+        int | None, option("--basis-size", "Strings on each side of the Hankel matrix.", "N")
     ] = None,
     max_length: Annotated[
-        int | None,
-        typer.Option("--max-length", help="Longest string of the basis.", metavar="N"),
+        int | None, option("--max-length", "Longest string of the basis.", "N")
     ] = None,
     max_iter: Annotated[
-        int | None,
-        typer.Option("--max-iter", help="em, em-hmm, bw-sep: steps at most.", metavar="N"),
+        int | None, option("--max-iter", "em, em-hmm, bw-sep: steps at most.", "N")
     ] = None,
     restarts: Annotated[
-        int | None,
-        typer.Option("--restarts", help="em, em-hmm: random starts to try.", metavar="N"),
+        int | None, option("--restarts", "em, em-hmm: random starts to try.", "N")
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--checkpoint",
-            help="em, em-hmm, bw-sep: file to resume from and to keep up to date.",
-            metavar="FILE",
+            "em, em-hmm, bw-sep: file to resume from and to keep up to date.",
+            "FILE",
         ),
     ] = None,
-    budget: Annotated[
-        float | None, typer.Option("--budget", help="auto: seconds to search for.", metavar="S")
-    ] = None,
-    format: FormatOption = None,
-    unknown: UnknownOption = "error",
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    budget: Annotated[float | None, option("--budget", "auto: seconds to search for.", "S")] = None,
+    format: options.Format = None,
+    unknown: options.Unknown = "error",
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Learn a model from sequences, one a line.
 
@@ -98,13 +77,11 @@ def learn(
     sigmastar learn logs.txt -m mixture -o next.sigma
     """
     from sigmastar.automata.estimators.registry import find_method
-    from sigmastar.core.errors import InvalidData
-    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_corpus
 
     chosen = find_method(method)
     estimator = chosen.build(
-        n_states=given_size(states),
+        n_states=options.given_size(states),
         statistics=statistics,
         tau=tau,
         basis_size=basis_size,

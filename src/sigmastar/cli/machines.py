@@ -7,32 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli.choices import MODEL_FORMATS
-from sigmastar.cli.common import (
-    ModelArgument,
-    TextOutputOption,
-    best_option,
-    choice,
-    load_automaton,
-    symbol_text,
-)
-from sigmastar.cli.output import (
-    JsonOption,
-    emit_json,
-    emit_lines,
-    show_properties,
-    show_table,
-    writing,
-    wrote,
-)
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import load_automaton, symbol_text
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, show_properties, show_table, writing, wrote
+from sigmastar.core.errors import InvalidModel
+from sigmastar.core.progress import stage
 
 __all__ = ["export", "sample", "show"]
 
 
 def show(
-    model: ModelArgument,
-    best: Annotated[int, best_option("How many of the likeliest strings.")] = 10,
-    json: JsonOption = False,
+    model: options.Model,
+    best: Annotated[int, options.best("How many of the likeliest strings.")] = 10,
+    json: options.Json = False,
 ) -> None:
     """Summarise a model: its size and what it knows; of automata also mass, entropy, strings.
 
@@ -42,7 +30,6 @@ def show(
     sigmastar show model.sigma
     sigmastar show true_model.txt -k 3 --json
     """
-    from sigmastar.core.progress import stage
     from sigmastar.loading import read_model
     from sigmastar.show.views.summary import summarize
 
@@ -63,22 +50,17 @@ def show(
 
 
 def sample(
-    model: ModelArgument,
-    number: Annotated[
-        int, typer.Option("--number", "-n", min=0, help="How many strings.", metavar="N")
-    ] = 10,
+    model: options.Model,
+    number: Annotated[int, option("--number -n", "How many strings.", "N", min=0)] = 10,
     length: Annotated[
-        int | None,
-        typer.Option("--length", help="Draw beginnings of this length instead.", metavar="N"),
+        int | None, option("--length", "Draw beginnings of this length instead.", "N")
     ] = None,
-    output: TextOutputOption = "-",
+    output: options.TextOutput = "-",
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", help="Same seed, same strings; other strings each time without.", metavar="N"
-        ),
+        option("--seed", "Same seed, same strings; other strings each time without.", "N"),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Draw strings from a model, one a line, symbols separated by spaces.
 
@@ -87,7 +69,6 @@ def sample(
     sigmastar sample model.sigma -n 3 --length 20
     """
     from sigmastar.automata.inference import sample as draw
-    from sigmastar.core.progress import stage
 
     machine = load_automaton(model, or_predictor=True)
     with stage(f"Drawing {number:,} strings"):
@@ -99,15 +80,14 @@ def sample(
 
 
 def export(
-    model: ModelArgument,
+    model: options.Model,
     target: Annotated[
         str, typer.Argument(help="File to write, - for stdout; its name tells the format.")
     ],
     to: Annotated[
-        str | None,
-        choice("--to", "-t", names=MODEL_FORMATS, help="Format to write", metavar="FORMAT"),
+        str | None, choice("--to -t", choices.MODEL_FORMATS, "Format to write", "FORMAT")
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Write a model in another format: .sigma, PAutomaC, Treba, AT&T text, OpenFst.
 
@@ -133,7 +113,6 @@ def export(
 def _write_model(machine: Any, target: Path, to: str | None) -> None:
     from sigmastar.automata.formats.files import write_model
     from sigmastar.core.atomic import atomic_write
-    from sigmastar.core.errors import InvalidModel
 
     if to != "openfst" and not (to is None and target.suffix == ".fst"):
         write_model(machine, target, to)

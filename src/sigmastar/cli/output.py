@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
-
-import typer
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sigmastar.core.progress import listening
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "JsonOption",
     "emit_json",
     "emit_lines",
     "err",
@@ -30,6 +27,7 @@ __all__ = [
     "out",
     "progress",
     "show_properties",
+    "show_records",
     "show_saved",
     "show_table",
     "visible",
@@ -39,7 +37,6 @@ __all__ = [
 
 # Control characters but the end of a line, overrides of the direction of writing, half characters.
 _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines.")]
 
 
 class _LazyConsole:
@@ -134,6 +131,17 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     if title:  # not the table's own title, which would be broken at the table's width
         out.print(title, style="italic", markup=False)
     out.print(table)
+
+
+def show_records(title: str, records: Iterable[Any], columns: Mapping[str, str]) -> None:
+    """Print fields of records, each column by what it shows: ``field`` or ``field:format``."""
+
+    def cell(record: Any, shown: str) -> str:
+        field, _, spec = shown.partition(":")
+        value = getattr(record, field)
+        return "–" if value is None else format(value, spec)
+
+    show_table(title, list(columns), [[cell(r, c) for c in columns.values()] for r in records])
 
 
 def visible(text: str) -> str:

@@ -5,55 +5,49 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from sigmastar.cli.choices import CORPUS_FORMATS, TAGGED_FORMATS
-from sigmastar.cli.common import ColumnOption, ModelArgument, choice, output_option
-from sigmastar.cli.output import JsonOption, emit_json, wrote
+from sigmastar.cli import choices, options
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, wrote
 
 if TYPE_CHECKING:
     from sigmastar.show.views.subject import Subject
 
 __all__ = ["report"]
 
-_FORMATS = tuple(dict.fromkeys([*CORPUS_FORMATS, *TAGGED_FORMATS]))
+_FORMATS = tuple(dict.fromkeys([*choices.CORPUS_FORMATS, *choices.TAGGED_FORMATS]))
 
 
 def report(
-    model: ModelArgument,
+    model: options.Model,
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data",
-            "-d",
-            help="Test data: sequences, tagged sentences, pairs or frames, as the model takes.",
-            metavar="FILE",
+        option(
+            "--data -d",
+            "Test data: sequences, tagged sentences, pairs or frames, as the model takes.",
+            "FILE",
         ),
     ] = None,
-    output: Annotated[Path | None, output_option("Page to write; by default MODEL.html.")] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", help="Heading of the page.", metavar="TEXT")
+    output: Annotated[
+        Path | None, options.output_file("Page to write; by default MODEL.html.")
     ] = None,
+    title: Annotated[str | None, option("--title", "Heading of the page.", "TEXT")] = None,
     format: Annotated[
         str | None,
         choice(
-            "--format",
-            "-f",
-            names=_FORMATS,
-            help="Format of sequences and tagged sentences, told by the file by default",
-            metavar="FORMAT",
+            "--format -f",
+            _FORMATS,
+            "Format of sequences and tagged sentences, told by the file by default",
+            "FORMAT",
         ),
     ] = None,
-    column: ColumnOption = "upos",
+    column: options.Column = "upos",
     label: Annotated[
-        str | None,
-        typer.Option("--label", help="Frames: the column with the labels.", metavar="COLUMN"),
+        str | None, option("--label", "Frames: the column with the labels.", "COLUMN")
     ] = None,
     length: Annotated[
-        int | None,
-        typer.Option("--length", help="Frames: cut sequences to this length.", metavar="N"),
+        int | None, option("--length", "Frames: cut sequences to this length.", "N")
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Write a page about a model: one HTML file that needs no network.
 

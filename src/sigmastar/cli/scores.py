@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from sigmastar.cli.choices import SCORING
-from sigmastar.cli.common import (
-    DataArgument,
-    FormatOption,
-    ModelArgument,
-    TextOutputOption,
-    UnknownOption,
-    best_option,
-    choice,
-    load_automaton,
-    read_for,
-    symbol_text,
-)
-from sigmastar.cli.output import JsonOption, emit_json, emit_lines, err, show_properties
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import load_automaton, read_for, symbol_text
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
+from sigmastar.core.progress import stage
 
 __all__ = ["perplexity", "predict", "score"]
 
 
 def score(
-    model: ModelArgument,
-    data: DataArgument,
-    output: TextOutputOption = "-",
+    model: options.Model,
+    data: options.Data,
+    output: options.TextOutput = "-",
     scoring: Annotated[
-        str, choice("--scoring", names=SCORING, help="How values become probabilities")
+        str, choice("--scoring", choices.SCORING, "How values become probabilities")
     ] = "auto",
-    format: FormatOption = None,
-    unknown: UnknownOption = "error",
-    json: JsonOption = False,
+    format: options.Format = None,
+    unknown: options.Unknown = "error",
+    json: options.Json = False,
 ) -> None:
     """Print the natural log-probability of every sequence, one a line; a summary to stderr.
 
@@ -46,7 +35,6 @@ def score(
     sigmastar score true_model.txt test.pautomac --json -o scores.json
     """
     from sigmastar.automata.inference import log_proba
-    from sigmastar.core.progress import stage
 
     machine = load_automaton(model, or_predictor=True)
     corpus = read_for(machine, data, format, unknown)
@@ -71,17 +59,14 @@ def score(
 
 
 def perplexity(
-    model: ModelArgument,
-    data: DataArgument,
+    model: options.Model,
+    data: options.Data,
     solution: Annotated[
-        str | None,
-        typer.Option(
-            "--solution", "-s", help="PAutomaC solution file: true probabilities.", metavar="FILE"
-        ),
+        str | None, option("--solution -s", "PAutomaC solution file: true probabilities.", "FILE")
     ] = None,
-    format: FormatOption = None,
-    unknown: UnknownOption = "error",
-    json: JsonOption = False,
+    format: options.Format = None,
+    unknown: options.Unknown = "error",
+    json: options.Json = False,
 ) -> None:
     """Print perplexity and next-symbol error rate of a model on test sequences.
 
@@ -93,7 +78,6 @@ def perplexity(
     sigmastar perplexity true_model.txt test.pautomac -s solution.txt --json
     """
     from sigmastar import metrics
-    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.pautomac import read_solution
 
     machine = load_automaton(model)
@@ -112,13 +96,13 @@ def perplexity(
 
 
 def predict(
-    model: ModelArgument,
-    data: DataArgument,
-    best: Annotated[int, best_option("How many continuations.")] = 5,
-    output: TextOutputOption = "-",
-    format: FormatOption = None,
-    unknown: UnknownOption = "error",
-    json: JsonOption = False,
+    model: options.Model,
+    data: options.Data,
+    best: Annotated[int, options.best("How many continuations.")] = 5,
+    output: options.TextOutput = "-",
+    format: options.Format = None,
+    unknown: options.Unknown = "error",
+    json: options.Json = False,
 ) -> None:
     """Print the likeliest continuations of every sequence; END is the end of the string.
 
@@ -127,7 +111,6 @@ def predict(
     sigmastar predict chars.sigma prefixes.txt -f chars --json
     """
     from sigmastar.automata.inference import predict_next
-    from sigmastar.core.progress import stage
 
     machine = load_automaton(model, or_predictor=True)
     corpus = read_for(machine, data, format, unknown)

@@ -9,29 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sigmastar.cli.choices import DECODINGS, FEATURES, FRAME_METRICS
-from sigmastar.cli.common import (
-    ModelOutputOption,
-    SeedOption,
-    TextOutputOption,
-    announce_stdin,
-    choice,
-    integers,
-    load_kind,
-    model_argument,
-)
-from sigmastar.cli.output import (
-    JsonOption,
-    emit_json,
-    emit_lines,
-    show_saved,
-    show_table,
-)
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, show_saved, show_table
 from sigmastar.cli.sensors_states import learn, states
+from sigmastar.core.errors import InvalidData, ParseError
+from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
     from sigmastar.corpus.frames import FrameTable
-    from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["app"]
 
@@ -61,71 +48,53 @@ FramesArgument = Annotated[
         metavar="FRAMES",
     ),
 ]
-TaggerArgument = Annotated[Path, model_argument("A tagger written by train.")]
+TaggerArgument = Annotated[Path, options.model_file("A tagger written by train.")]
 LabelOption = Annotated[
     str | None,
-    typer.Option(
-        "--label",
-        help="Column of labels, name or number from 1; the one of text by default.",
-        metavar="COLUMN",
-    ),
-]
-SequenceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sequence", help="Column that tells sequences apart: name or number.", metavar="COLUMN"
+    option(
+        "--label", "Column of labels, name or number from 1; the one of text by default.", "COLUMN"
     ),
 ]
 LengthOption = Annotated[
     int | None,
-    typer.Option(
-        "--length", min=3, help="Cut sequences into pieces of this many frames.", metavar="N"
-    ),
+    option("--length", "Cut sequences into pieces of this many frames.", "N", min=3),
 ]
 DecodingOption = Annotated[
-    str, choice("--decoding", names=DECODINGS, help="What a label is to be the best for")
+    str, choice("--decoding", choices.DECODINGS, "What a label is to be the best for")
 ]
 
 
 @app.command()
 def train(
     frames: FramesArgument,
-    output: ModelOutputOption,
+    output: options.ModelOutput,
     label: LabelOption = None,
-    sequence: SequenceOption = None,
+    sequence: options.Sequence = None,
     length: LengthOption = None,
     features: Annotated[
-        str, choice("--features", names=FEATURES, help="What becomes of a frame")
+        str, choice("--features", choices.FEATURES, "What becomes of a frame")
     ] = "forest",
-    centroids: Annotated[
-        int, typer.Option("--centroids", min=1, help="How many centroids.", metavar="N")
-    ] = 200,
+    centroids: Annotated[int, option("--centroids", "How many centroids.", "N", min=1)] = 200,
     metric: Annotated[
-        str, choice("--metric", names=FRAME_METRICS, help="Distance between frames")
+        str, choice("--metric", choices.FRAME_METRICS, "Distance between frames")
     ] = "euclidean",
     window: Annotated[
-        int,
-        typer.Option(
-            "--window", min=1, help="Join each frame with those before it: 2 adds one.", metavar="N"
-        ),
+        int, option("--window", "Join each frame with those before it: 2 adds one.", "N", min=1)
     ] = 1,
     states: Annotated[
         str,
-        typer.Option(
-            "--states",
-            "-n",
-            help="Number of states, several to choose from such as 5,10,20, or 'auto'.",
-            metavar="N",
+        option(
+            "--states -n",
+            "Number of states, several to choose from such as 5,10,20, or 'auto'.",
+            "N",
         ),
     ] = "auto",
     unlabelled: Annotated[
         str | None,
-        typer.Option(
-            "--unlabelled", help="More frames, without labels, of the same sensors.", metavar="FILE"
-        ),
+        option("--unlabelled", "More frames, without labels, of the same sensors.", "FILE"),
     ] = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Learn a tagger from labelled frames; what there is to choose is chosen on held-out sequences.
 
@@ -133,16 +102,11 @@ def train(
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
-    from sigmastar.core.errors import InvalidData
-    from sigmastar.core.progress import stage
-
-    table = _read(frames, label, sequence, length)
-    if table.labels is None:
-        raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
+    table, known = _labelled(frames, label, sequence, length)
     tagger = _tagger(features, centroids, metric, window, states, seed, table)
     more = None if unlabelled is None else _read(unlabelled, None, sequence, length)
     with stage("Training"):
-        tagger.fit(table, table.labels, unlabelled=more)
+        tagger.fit(table, known, unlabelled=more)
     tagger.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
@@ -162,11 +126,11 @@ def train(
 def tag(
     model: TaggerArgument,
     frames: FramesArgument,
-    output: TextOutputOption = "-",
+    output: options.TextOutput = "-",
     label: LabelOption = None,
-    sequence: SequenceOption = None,
+    sequence: options.Sequence = None,
     decoding: DecodingOption = "marginal",
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Print the label of each frame and how sure the tagger is; a blank line ends a sequence.
 
@@ -174,7 +138,6 @@ def tag(
     sigmastar sensors tag walk.sigma new.csv > labels.tsv
     cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
-    from sigmastar.core.progress import stage
     from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
@@ -199,10 +162,10 @@ def evaluate(
     model: TaggerArgument,
     frames: FramesArgument,
     label: LabelOption = None,
-    sequence: SequenceOption = None,
+    sequence: options.Sequence = None,
     length: LengthOption = None,
     decoding: DecodingOption = "marginal",
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Compare a tagger's labels with those of a file: accuracy, and recall of each label.
 
@@ -210,33 +173,27 @@ def evaluate(
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
     from sigmastar.core.confusion import confusion
-    from sigmastar.core.errors import InvalidData
-    from sigmastar.core.progress import stage
     from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
-    table = _read(frames, label, sequence, length)
-    if table.labels is None:
-        raise InvalidData(f"{frames}: has no labels. Name their column with --label.")
+    table, known = _labelled(frames, label, sequence, length)
     with stage(f"Tagging {len(table.frames):,} frames"):
         tagged = tag_frames(tagger, table, decoding=decoding)
-    found = confusion(table.labels, chain.from_iterable(tagged.labels))
+    found = confusion(known, chain.from_iterable(tagged.labels))
     counted = zip(found.labels, found.counts.diagonal(), found.counts.sum(axis=1), strict=True)
     each = {name: [int(right), int(total)] for name, right, total in sorted(counted) if total}
     if json:
-        emit_json({"accuracy": found.accuracy, "frames": len(table.labels), "labels": each})
+        emit_json({"accuracy": found.accuracy, "frames": len(known), "labels": each})
         return
     rows = [(name, total, f"{100 * right / total:.2f}") for name, (right, total) in each.items()]
-    rows.append(("all", len(table.labels), f"{100 * found.accuracy:.2f}"))
+    rows.append(("all", len(known), f"{100 * found.accuracy:.2f}"))
     show_table(f"{model} on {frames}", ["label", "frames", "right %"], rows)
 
 
 @app.command()
 def stream(
     model: TaggerArgument,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Print the probability of every label.")
-    ] = False,
+    proba: Annotated[bool, option("--proba", "Print the probability of every label.")] = False,
 ) -> None:
     """Label frames as they arrive on standard input, one line of numbers each.
 
@@ -246,7 +203,6 @@ def stream(
     [bold]Example[/]
     echo "0.1 0.9" | sigmastar sensors stream walk.sigma --proba
     """
-    from sigmastar.core.errors import ParseError
     from sigmastar.sensors.inference.stream import TagStream
 
     tagger = _load(model)
@@ -288,11 +244,16 @@ def _read(path: str, label: str | None, sequence: str | None, length: int | None
     return read_frames(path, label=label, sequence=sequence, length=length)
 
 
-def _load(path: Path) -> ContinuousTagger:
-    model: ContinuousTagger = load_kind(
-        path, ("ContinuousTagger",), "a tagger of measurements", "sigmastar sensors train"
-    )
-    return model
+def _labelled(path: str, *columns: Any) -> tuple[FrameTable, list[Any]]:
+    table = _read(path, *columns)
+    if table.labels is None:
+        raise InvalidData(f"{path}: has no labels. Name their column with --label.")
+    return table, table.labels
+
+
+def _load(path: Path) -> Any:
+    kind, what = ("ContinuousTagger",), "a tagger of measurements"
+    return load_kind(path, kind, what, "sigmastar sensors train")
 
 
 def _tagger(
@@ -308,7 +269,7 @@ def _tagger(
     from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
     from sigmastar.sensors.features.centroids import CentroidFeatures
 
-    numbers = None if states == "auto" else integers("--states", states)
+    numbers = None if states == "auto" else options.integers("--states", states)
     tagger = SpectralSequenceTagger(window=window, random_state=seed, memory=[1.0, 0.5, 0.2, 0.1])
     points = CentroidFeatures(centroids, metric=metric, random_state=seed)
     if features == "centroids":

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sigmastar.cli.common import (
-    ModelOutputOption,
-    SeedOption,
-    TextOutputOption,
-    announce_stdin,
-    choice,
-    model_argument,
-)
-from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_saved
+from sigmastar.cli import options
+from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, show_saved
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
     from sigmastar.sensors.hmm.files import MeasuredTable
-    from sigmastar.sensors.hmm.model import MeasurementHMM
 
 __all__ = ["learn", "states"]
 
@@ -45,59 +41,37 @@ TableArgument = Annotated[
         metavar="FRAMES",
     ),
 ]
-HmmArgument = Annotated[Path, model_argument("A model written by sensors learn.")]
-SequenceColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--sequence", help="Column that tells sequences apart: name or number.", metavar="COLUMN"
-    ),
-]
+HmmArgument = Annotated[Path, options.model_file("A model written by sensors learn.")]
 
 
 def learn(
     frames: TableArgument,
-    output: ModelOutputOption,
-    states: Annotated[
-        str, typer.Option("--states", "-n", help="Number of states, or 'auto'.", metavar="N")
-    ] = "auto",
+    output: options.ModelOutput,
+    states: Annotated[str, option("--states -n", "Number of states, or 'auto'.", "N")] = "auto",
     emission: Annotated[
-        str, choice("--emission", names=EMISSIONS, help="What a frame is made of")
+        str, choice("--emission", EMISSIONS, "What a frame is made of")
     ] = "gaussian",
     covariance: Annotated[
-        str, choice("--covariance", names=COVARIANCES, help="Shape of the covariances")
+        str, choice("--covariance", COVARIANCES, "Shape of the covariances")
     ] = "full",
-    components: Annotated[
-        int, typer.Option("--components", min=1, help="Gaussians of a mixture.", metavar="N")
-    ] = 2,
-    start: Annotated[str, choice("--start", names=STARTS, help="Where EM starts")] = "auto",
-    structure: Annotated[
-        str, choice("--structure", names=CHAINS, help="Moves that there are")
-    ] = "full",
+    components: Annotated[int, option("--components", "Gaussians of a mixture.", "N", min=1)] = 2,
+    start: Annotated[str, choice("--start", STARTS, "Where EM starts")] = "auto",
+    structure: Annotated[str, choice("--structure", CHAINS, "Moves that there are")] = "full",
     min_duration: Annotated[
-        int,
-        typer.Option("--min-duration", min=1, help="Frames a state lasts at least.", metavar="N"),
+        int, option("--min-duration", "Frames a state lasts at least.", "N", min=1)
     ] = 1,
     label: Annotated[
         str | None,
-        typer.Option(
-            "--label",
-            help="Column of known states, empty where unknown: name or number.",
-            metavar="COLUMN",
-        ),
+        option("--label", "Column of known states, empty where unknown: name or number.", "COLUMN"),
     ] = None,
-    sequence: SequenceColumn = None,
-    max_iter: Annotated[
-        int, typer.Option("--max-iter", min=0, help="Steps of EM at most.", metavar="N")
-    ] = 100,
-    restarts: Annotated[
-        int, typer.Option("--restarts", min=1, help="Starts; the best goes on.", metavar="N")
-    ] = 1,
+    sequence: options.Sequence = None,
+    max_iter: Annotated[int, option("--max-iter", "Steps of EM at most.", "N", min=0)] = 100,
+    restarts: Annotated[int, option("--restarts", "Starts; the best goes on.", "N", min=1)] = 1,
     checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", help="File to resume from after a stop.", metavar="FILE"),
+        Path | None, option("--checkpoint", "File to resume from after a stop.", "FILE")
     ] = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Find the hidden states behind measurements: no labels needed, holes allowed.
 
@@ -106,8 +80,6 @@ def learn(
     sigmastar sensors learn walk.csv -o states.sigma --label mode -n 4
     """
     from dataclasses import replace
-
-    from sigmastar.core.errors import InvalidParameter
 
     if states != "auto" and not states.isdigit():
         raise InvalidParameter(f"--states must be a number or 'auto'; got {states!r}.")
@@ -142,19 +114,14 @@ def learn(
 def states(
     model: HmmArgument,
     frames: TableArgument,
-    output: TextOutputOption = "-",
-    sequence: SequenceColumn = None,
+    output: options.TextOutput = "-",
+    sequence: options.Sequence = None,
     label: Annotated[
-        str | None,
-        typer.Option("--label", help="Column to leave out: name or number.", metavar="COLUMN"),
+        str | None, option("--label", "Column to leave out: name or number.", "COLUMN")
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Print the probability of every state too.")
-    ] = False,
-    surprise: Annotated[
-        bool, typer.Option("--surprise", help="Print how unexpected each frame was.")
-    ] = False,
-    json: JsonOption = False,
+    proba: Annotated[bool, option("--proba", "Print the probability of every state too.")] = False,
+    surprise: Annotated[bool, option("--surprise", "Print how unexpected each frame was.")] = False,
+    json: options.Json = False,
 ) -> None:
     """Print the state of each frame by a model of sensors learn; a blank line ends a sequence.
 
@@ -194,7 +161,6 @@ def states(
 
 
 def _read(path: str, label: str | None, sequence: str | None) -> MeasuredTable:
-    from sigmastar.core.progress import stage
     from sigmastar.sensors.hmm.files import read_measurements
 
     announce_stdin(path)
@@ -202,16 +168,9 @@ def _read(path: str, label: str | None, sequence: str | None) -> MeasuredTable:
         return read_measurements(path, label=label, sequence=sequence)
 
 
-def _load(path: Path) -> MeasurementHMM:
-    from sigmastar.cli.common import load_kind
-
-    model: MeasurementHMM = load_kind(
-        path,
-        ("MeasurementHMM",),
-        "a hidden Markov model over measurements",
-        "sigmastar sensors learn",
-    )
-    return model
+def _load(path: Path) -> Any:
+    kind, what = ("MeasurementHMM",), "a hidden Markov model over measurements"
+    return load_kind(path, kind, what, "sigmastar sensors learn")
 
 
 def _known(

@@ -8,23 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli import tagger_make
-from sigmastar.cli.choices import TAG_INPUTS, TAG_OUTPUTS
-from sigmastar.cli.common import (
-    ColumnOption,
-    TextOutputOption,
-    announce_stdin,
-    best_option,
-    choice,
-)
-from sigmastar.cli.output import JsonOption, emit_json, err, show_table, writing, wrote
+from sigmastar.cli import choices, options, tagger_make
+from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
-    TaggedFormatOption,
     TaggerArgument,
     load_tagger,
     read_gold,
 )
+from sigmastar.core.progress import stage
 
 __all__ = ["app"]
 
@@ -53,18 +47,17 @@ def tag(
     text: Annotated[
         str, typer.Argument(help="Text, already cut into tokens; - is stdin.", metavar="TEXT")
     ] = "-",
-    output: TextOutputOption = "-",
+    output: options.TextOutput = "-",
     format: Annotated[
-        str, choice("--format", "-f", names=TAG_INPUTS, help="Format of TEXT", metavar="FORMAT")
+        str, choice("--format -f", choices.TAG_INPUTS, "Format of TEXT", "FORMAT")
     ] = "lines",
     to: Annotated[
-        str, choice("--to", "-t", names=TAG_OUTPUTS, help="Format to write", metavar="FORMAT")
+        str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
     ] = "word/TAG",
     threads: Annotated[
-        int | None,
-        typer.Option("--threads", min=1, help="How many threads; all by default.", metavar="N"),
+        int | None, option("--threads", "How many threads; all by default.", "N", min=1)
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Tag text, as it comes: files of any size in little memory.
 
@@ -134,17 +127,16 @@ def _tagged(tagger: Any, source: Any, format: str) -> list[list[dict[str, str]]]
 def evaluate(
     model: TaggerArgument,
     data: TaggedArgument,
-    best: Annotated[int, best_option("How many of the most frequent confusions.")] = 10,
-    format: TaggedFormatOption = None,
-    column: ColumnOption = "upos",
-    json: JsonOption = False,
+    best: Annotated[int, options.best("How many of the most frequent confusions.")] = 10,
+    format: options.TaggedFormat = None,
+    column: options.Column = "upos",
+    json: options.Json = False,
 ) -> None:
     """Compare a tagger's tags with the right ones.
 
     [bold]Example[/]
     sigmastar tagger evaluate hmm.sigma test.conllu --column xpos
     """
-    from sigmastar.core.progress import stage
     from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 
     tagger = load_tagger(model)

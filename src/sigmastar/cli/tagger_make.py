@@ -5,80 +5,63 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
-import typer
-
-from sigmastar.cli.choices import MACHINE_KINDS, SMOOTHING, TAGGER_CLASSES
-from sigmastar.cli.common import (
-    ColumnOption,
-    ModelOutputOption,
-    TextOutputOption,
-    choice,
-    read_lines,
-)
-from sigmastar.cli.output import JsonOption, emit_json, emit_lines, show_saved, wrote
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import read_lines
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
-    TaggedFormatOption,
     TrainedArgument,
     load_trained,
     read_gold,
     read_sentences,
 )
+from sigmastar.core.progress import stage
 
 __all__ = ["compile_", "rules", "train"]
 
 
 def train(
     data: TaggedArgument,
-    output: ModelOutputOption,
+    output: options.ModelOutput,
     order: Annotated[
-        int,
-        typer.Option("--order", min=1, max=2, help="Tags back that transitions look.", metavar="N"),
+        int, option("--order", "Tags back that transitions look.", "N", min=1, max=2)
     ] = 2,
     classes: Annotated[
-        str, choice("--classes", names=TAGGER_CLASSES, help="What words are taken for")
+        str, choice("--classes", choices.TAGGER_CLASSES, "What words are taken for")
     ] = "words",
     lexical: Annotated[
         int,
-        typer.Option(
+        option(
             "--lexical",
+            "With sets: frequent ambiguous words with a class of their own.",
+            "N",
             min=0,
-            help="With sets: frequent ambiguous words with a class of their own.",
-            metavar="N",
         ),
     ] = 0,
     max_classes: Annotated[
         int | None,
-        typer.Option(
-            "--max-classes",
-            min=1,
-            help="With sets: the most ambiguous classes to keep.",
-            metavar="N",
-        ),
+        option("--max-classes", "With sets: the most ambiguous classes to keep.", "N", min=1),
     ] = None,
     smoothing: Annotated[
-        str, choice("--smoothing", names=SMOOTHING, help="How rare tag sequences are estimated")
+        str, choice("--smoothing", choices.SMOOTHING, "How rare tag sequences are estimated")
     ] = "witten-bell",
     threshold: Annotated[
         float,
-        typer.Option(
-            "--threshold",
-            help="Share of the best tag's probability that a candidate needs.",
-            metavar="X",
-        ),
+        option("--threshold", "Share of the best tag's probability that a candidate needs.", "X"),
     ] = 0.02,
     untagged: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--untagged",
-            help="Text, one sentence a line: learn from it by Baum-Welch, and take only "
+            "Text, one sentence a line: learn from it by Baum-Welch, and take only "
             "the lexicon from DATA.",
-            metavar="FILE",
+            "FILE",
         ),
     ] = None,
-    format: TaggedFormatOption = None,
-    column: ColumnOption = "upos",
-    json: JsonOption = False,
+    format: options.TaggedFormat = None,
+    column: options.Column = "upos",
+    json: options.Json = False,
 ) -> None:
     """Train an HMM tagger from tagged sentences.
 
@@ -86,7 +69,6 @@ def train(
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
-    from sigmastar.core.progress import stage
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
     from sigmastar.tagging.lexicon.counts import Lexicon
 
@@ -120,49 +102,33 @@ def train(
 
 def compile_(
     model: TrainedArgument,
-    output: ModelOutputOption,
-    kind: Annotated[
-        str, choice("--kind", names=MACHINE_KINDS, help="What to build", metavar="KIND")
-    ] = "lazy",
+    output: options.ModelOutput,
+    kind: Annotated[str, choice("--kind", choices.MACHINE_KINDS, "What to build", "KIND")] = "lazy",
     corpus: Annotated[
         str | None,
-        typer.Option(
-            "--corpus",
-            help="Untagged text, one sentence a line: subsequences and agreement.",
-            metavar="FILE",
+        option(
+            "--corpus", "Untagged text, one sentence a line: subsequences and agreement.", "FILE"
         ),
     ] = None,
     min_count: Annotated[
-        int,
-        typer.Option(
-            "--min-count", help="s, s+n1: how often a subsequence must occur.", metavar="N"
-        ),
+        int, option("--min-count", "s, s+n1: how often a subsequence must occur.", "N")
     ] = 1,
     max_length: Annotated[
         int | None,
-        typer.Option(
-            "--max-length",
-            help="s, s+n1: all subsequences of so many classes at most.",
-            metavar="N",
-        ),
+        option("--max-length", "s, s+n1: all subsequences of so many classes at most.", "N"),
     ] = None,
     look_ahead: Annotated[
-        int, typer.Option("--look-ahead", help="b: decide a tag so many words later.", metavar="N")
+        int, option("--look-ahead", "b: decide a tag so many words later.", "N")
     ] = 2,
     rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules", help="Correction rules to compose (see: tagger rules).", metavar="FILE"
-        ),
+        str | None, option("--rules", "Correction rules to compose (see: tagger rules).", "FILE")
     ] = None,
-    phrases: Annotated[bool, typer.Option("--phrases", help="Mark noun phrases as well.")] = False,
+    phrases: Annotated[bool, option("--phrases", "Mark noun phrases as well.")] = False,
     pattern: Annotated[
         str | None,
-        typer.Option(
-            "--pattern", help="With --phrases: the phrase, as a pattern over tags.", metavar="TEXT"
-        ),
+        option("--pattern", "With --phrases: the phrase, as a pattern over tags.", "TEXT"),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Compile a tagger into a transducer.
 
@@ -170,7 +136,6 @@ def compile_(
     sigmastar tagger compile hmm.sigma -o fst.sigma --rules rules.txt --phrases
     sigmastar tagger compile sets.sigma -o s.sigma --kind s+n1 --corpus text.txt
     """
-    from sigmastar.core.progress import stage
     from sigmastar.tagging.fst.rules import RuleSet
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 
@@ -197,29 +162,20 @@ def compile_(
 def rules(
     model: TrainedArgument,
     data: TaggedArgument,
-    output: TextOutputOption = "-",
-    max_rules: Annotated[
-        int, typer.Option("--max-rules", help="How many rules to learn at most.", metavar="N")
-    ] = 60,
+    output: options.TextOutput = "-",
+    max_rules: Annotated[int, option("--max-rules", "How many rules to learn at most.", "N")] = 60,
     min_gain: Annotated[
-        int,
-        typer.Option(
-            "--min-gain", help="Errors that a rule must correct more than it makes.", metavar="N"
-        ),
+        int, option("--min-gain", "Errors that a rule must correct more than it makes.", "N")
     ] = 8,
     tags_only: Annotated[
-        bool,
-        typer.Option("--tags-only", help="No words in contexts: composes with any transducer."),
+        bool, option("--tags-only", "No words in contexts: composes with any transducer.")
     ] = False,
     folds: Annotated[
-        int,
-        typer.Option(
-            "--folds", help="Parts of the data, each tagged from the others.", metavar="N"
-        ),
+        int, option("--folds", "Parts of the data, each tagged from the others.", "N")
     ] = 5,
-    format: TaggedFormatOption = None,
-    column: ColumnOption = "upos",
-    json: JsonOption = False,
+    format: options.TaggedFormat = None,
+    column: options.Column = "upos",
+    json: options.Json = False,
 ) -> None:
     """Learn correction rules from a tagger's errors on its training data.
 

@@ -7,19 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli.choices import TAGGED_FORMATS
-from sigmastar.cli.common import announce_stdin, choice, load_kind, model_argument, read_lines
-
-__all__ = [
-    "TaggedArgument",
-    "TaggedFormatOption",
-    "TaggerArgument",
-    "TrainedArgument",
-    "load_tagger",
-    "load_trained",
-    "read_gold",
-    "read_sentences",
-]
+from sigmastar.cli import options
+from sigmastar.cli.inputs import announce_stdin, load_kind, read_lines
+from sigmastar.core.errors import InvalidParameter
 
 TaggedArgument = Annotated[
     str,
@@ -28,18 +18,8 @@ TaggedArgument = Annotated[
         metavar="DATA",
     ),
 ]
-TaggerArgument = Annotated[Path, model_argument("A tagger written by train or compile.")]
-TrainedArgument = Annotated[Path, model_argument("A tagger written by train.")]
-TaggedFormatOption = Annotated[
-    str | None,
-    choice(
-        "--format",
-        "-f",
-        names=TAGGED_FORMATS,
-        help="Format of DATA, told by its name and content by default",
-        metavar="FORMAT",
-    ),
-]
+TaggerArgument = Annotated[Path, options.model_file("A tagger written by train or compile.")]
+TrainedArgument = Annotated[Path, options.model_file("A tagger written by train.")]
 
 
 def read_gold(path: str, format: str | None, column: str) -> Any:
@@ -59,8 +39,6 @@ def load_trained(path: Path) -> Any:
     """Load a tagger that is not compiled."""
     tagger = load_tagger(path)
     if tagger.kind == "FSTTagger":
-        from sigmastar.core.errors import InvalidParameter
-
         raise InvalidParameter(
             f"MODEL must be a tagger written by train; {path} is compiled already. "
             "Pass the file that it was compiled from."

@@ -8,28 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from sigmastar.cli.choices import PAIR_SIDES, TRANSLITERATION_METHODS
-from sigmastar.cli.common import (
-    ModelOutputOption,
-    SeedOption,
-    StatesOption,
-    TextOutputOption,
-    announce_stdin,
-    best_option,
-    choice,
-    given_size,
-    load_kind,
-    model_argument,
-    read_lines,
-)
-from sigmastar.cli.output import (
-    JsonOption,
-    emit_json,
-    emit_lines,
-    note,
-    show_saved,
-    show_table,
-)
+from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import announce_stdin, load_kind, read_lines
+from sigmastar.cli.options import choice, option
+from sigmastar.cli.output import emit_json, emit_lines, note, show_saved, show_table
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.progress import stage
 
 __all__ = ["app"]
 
@@ -51,53 +35,44 @@ PairsArgument = Annotated[
     str,
     typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
-ModelArgument = Annotated[Path, model_argument("A model written by train.")]
+ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
 SourceOption = Annotated[
-    str, choice("--source", names=PAIR_SIDES, help="What an input is made of", metavar="UNIT")
+    str, choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
 ]
 TargetOption = Annotated[
-    str, choice("--target", names=PAIR_SIDES, help="What an output is made of", metavar="UNIT")
+    str, choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
 ]
 BeamOption = Annotated[
     int | None,
-    typer.Option("--beam", min=1, help="Hypotheses to keep while searching.", metavar="N"),
+    option("--beam", "Hypotheses to keep while searching.", "N", min=1),
 ]
 
 
 @app.command()
 def train(
     pairs: PairsArgument,
-    output: ModelOutputOption,
+    output: options.ModelOutput,
     method: Annotated[
-        str,
-        choice(
-            "--method", "-m", names=TRANSLITERATION_METHODS, help="How to learn", metavar="METHOD"
-        ),
+        str, choice("--method -m", choices.TRANSLITERATION_METHODS, "How to learn", "METHOD")
     ] = "combined",
-    states: StatesOption = "auto",
+    states: options.States = "auto",
     dev: Annotated[
         str | None,
-        typer.Option(
-            "--dev",
-            help="Development pairs to balance scorers on (default: a tenth held out).",
-            metavar="PAIRS",
+        option(
+            "--dev", "Development pairs to balance scorers on (default: a tenth held out).", "PAIRS"
         ),
     ] = None,
     units: Annotated[
-        str,
-        typer.Option("--units", help="Allowed sizes of a unit, inputs:outputs.", metavar="SIZES"),
+        str, option("--units", "Allowed sizes of a unit, inputs:outputs.", "SIZES")
     ] = "1:0,1:1,1:2,1:3",
-    order: Annotated[
-        int,
-        typer.Option("--order", help="The longest n-gram of joint n-gram models.", metavar="N"),
-    ] = 6,
+    order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail at a pair that is empty or cannot be aligned.")
+        bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Learn from pairs of strings and write a model.
 
@@ -106,8 +81,6 @@ def train(
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
-    from sigmastar.core.errors import InvalidData
-    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.transducers.estimators.transliterator import Transliterator
 
@@ -127,7 +100,7 @@ def train(
         method,
         units=_sizes(units),
         order=order,
-        n_states=given_size(states) or "auto",
+        n_states=options.given_size(states) or "auto",
         random_state=seed,
     )
     begin = time.perf_counter()
@@ -157,19 +130,15 @@ def apply(
     inputs: Annotated[
         str, typer.Argument(help="One input a line; - is stdin.", metavar="TEXT")
     ] = "-",
-    best: Annotated[int, best_option("Outputs per input.")] = 1,
-    output: TextOutputOption = "-",
+    best: Annotated[int, options.best("Outputs per input.")] = 1,
+    output: options.TextOutput = "-",
     beam: BeamOption = None,
     source: SourceOption = "chars",
     unknown: Annotated[
         str,
-        choice(
-            "--unknown",
-            names=("error", "ignore"),
-            help="What to do with symbols the model does not know",
-        ),
+        choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
     ] = "ignore",
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Write the best output of each input line, or with -k input, output and score.
 
@@ -177,8 +146,6 @@ def apply(
     echo anna | sigmastar transducer apply names.sigma
     sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
     """
-    from sigmastar.core.progress import stage
-
     machine = _load(model)
     lines = read_lines(inputs)
     sequences = [line.split() if source == "words" else line for line in lines]
@@ -211,14 +178,13 @@ def evaluate(
     beam: BeamOption = None,
     source: SourceOption = "chars",
     target: TargetOption = "chars",
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
 
     [bold]Example[/]
     sigmastar transducer evaluate names.sigma test.tsv
     """
-    from sigmastar.core.progress import stage
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["check_distributions", "checked_runs", "frozen_array", "offsets_of"]
+__all__ = ["check_distributions", "checked_runs", "frozen_array", "items_of", "offsets_of"]
 
 TOLERANCE = 1e-9
 
@@ -35,6 +35,13 @@ def offsets_of(sizes: ArrayLike) -> IndexArray:
     """Give where parts of these sizes begin and end when they stand end to end."""
     lengths = np.asarray(sizes, dtype=np.int64)
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def items_of(begins: IndexArray, lengths: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """List the items of parts of a buffer, part after part: whose each one is, and its place."""
+    owner = np.repeat(np.arange(len(begins)), lengths)
+    first = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return owner, first + np.arange(len(owner))
 
 
 def check_distributions(name: str, sums: FloatArray, *arrays: FloatArray) -> None:

@@ -27,7 +27,17 @@ from numpy.typing import DTypeLike
 
 from sigmastar.core.errors import InvalidModel
 
-__all__ = ["Bytes", "Codes", "Fact", "Flags", "Floats", "Offsets", "proved"]
+__all__ = [
+    "Bytes",
+    "Codes",
+    "Fact",
+    "Flags",
+    "Floats",
+    "Offsets",
+    "freeze_proved",
+    "proved",
+    "sizes_of",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Size: TypeAlias = str | int
@@ -230,3 +240,21 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
             raise InvalidModel(f"the array {name!r} is missing.")
         found[name] = fact.check(name, arrays[name], known)
     return found
+
+
+def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> None:
+    """Replace the arrays of a frozen record by read-only ones for which the facts are proved."""
+    given = {name: getattr(record, name) for name in facts}
+    for name, array in proved(facts, given, **sizes).items():
+        frozen = array.copy() if array.flags.writeable else array
+        frozen.setflags(write=False)
+        object.__setattr__(record, name, frozen)
+
+
+def sizes_of(record: object, facts: Mapping[str, Fact]) -> dict[str, int]:
+    """Read the sizes that the facts name off the arrays of a record that are proved."""
+    known = _Sizes()
+    for name, fact in facts.items():
+        for size, length in zip(fact.shape, getattr(record, name).shape, strict=True):
+            known.bind(size, length)
+    return known

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numba.core.caching import FunctionCache
 
-__all__ = ["CHECKED", "kernel", "parallel_kernel"]
+__all__ = ["CHECKED", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,25 +54,11 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]
 
 
 def kernel(function: F) -> F:
-    """Compile a sequential kernel."""
-    return _compiled(function)
-
-
-def parallel_kernel(function: F) -> F:
-    """Compile a kernel whose ``numba.prange`` loops run on several threads.
-
-    Such a kernel must not write through the fields of a record itself: the analysis for parallel
-    loops does not see that the field is an array of somebody else's, and drops the assignment.
-    Leave the body of the loop to a sequential kernel, which also is the quicker to compile.
-    """
-    return _compiled(function, parallel=True)
-
-
-def _compiled(function: F, **options: bool) -> F:
+    """Compile a kernel; it runs on one thread, and :mod:`sigmastar.core.threads` runs several."""
     if numba.config.DISABLE_JIT:
         # Compiled integers wrap around and compiled floats overflow in silence; hashes rely on it.
         return np.errstate(all="ignore")(function)
-    compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED, **options)(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED)(function)
     try:
         compiled._cache = _ForgivingCache(function)
     except RuntimeError:  # no directory to write to

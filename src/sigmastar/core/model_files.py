@@ -44,6 +44,11 @@ class Stored:
             raise FileFormatError(f"the {self.kind} file lacks the array {name!r}.")
         return self.arrays[name]
 
+    def within(self, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the arrays of one part, whose names begin with the prefix, without it."""
+        found = (name for name in self.arrays if name.startswith(prefix))
+        return {name.removeprefix(prefix): self.arrays[name] for name in found}
+
 
 def write_stored(
     path: str | os.PathLike[str], stored: Stored, history: Mapping[str, Any] | None = None

@@ -19,6 +19,8 @@ __all__ = [
     "NEGATIVE",
     "colour",
     "label",
+    "note",
+    "rect",
     "svg",
     "ticks",
 ]
@@ -78,6 +80,34 @@ def label(
         font_weight="600" if bold else None,
         style=f"fill:{fill}",
         transform=None if rotate is None else f"rotate({rotate:g} {x:.2f} {y:.2f})",
+    )
+
+
+def note(
+    x: float, y: float, text: str, *, anchor: str = "start", rotate: float | None = None
+) -> Markup:
+    """Write what explains: small and pale."""
+    return label(x, y, text, anchor=anchor, fill=MUTED, size=11, rotate=rotate)
+
+
+def rect(
+    place: tuple[float, float],
+    size: tuple[float, float],
+    style: str,
+    *,
+    rx: float | None = None,
+    told: str | None = None,
+) -> Markup:
+    """Draw a rectangle from its upper left corner; ``told`` appears when it is pointed at."""
+    return element(
+        "rect",
+        None if told is None else element("title", told),
+        x=place[0],
+        y=place[1],
+        width=size[0],
+        height=size[1],
+        rx=rx,
+        style=style,
     )
 
 

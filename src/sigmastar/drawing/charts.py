@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, colour, label, shorten, svg, ticks
+from sigmastar.drawing.canvas import (
+    ACCENT,
+    FAINT,
+    MUTED,
+    colour,
+    label,
+    note,
+    rect,
+    shorten,
+    svg,
+    ticks,
+)
 from sigmastar.drawing.markup import Markup, element, number
 from sigmastar.drawing.types import FloatArray
 
@@ -37,26 +48,9 @@ def bars(
         text = told[i] if told is not None else f"{100 * value:.1f} %"
         parts += [
             label(left - 7, y + 12, shorten(name, 18), anchor="end"),
-            element(
-                "rect",
-                x=left,
-                y=y,
-                width=room,
-                height=15,
-                rx=3,
-                style=f"fill:{FAINT};fill-opacity:.5",
-            ),
-            element(
-                "rect",
-                element("title", f"{name}: {text}"),
-                x=left,
-                y=y,
-                width=length,
-                height=15,
-                rx=3,
-                style=f"fill:{ACCENT}",
-            ),
-            label(left + room + 7, y + 12, text, fill=MUTED, size=11),
+            rect((left, y), (room, 15), f"fill:{FAINT};fill-opacity:.5", rx=3),
+            rect((left, y), (length, 15), f"fill:{ACCENT}", rx=3, told=f"{name}: {text}"),
+            note(left + room + 7, y + 12, text),
         ]
     return svg(_WIDTH, step * len(names) + 4, *parts, title=title)
 
@@ -87,26 +81,14 @@ class _Frame:
                 element("line", x1=self.left, x2=self.right, y1=y, y2=y, style=f"stroke:{FAINT}")
             )
             text = f"1e{value:.0f}" if powers else f"{value:g}"
-            parts.append(label(self.left - 6, y + 4, text, anchor="end", fill=MUTED, size=11))
+            parts.append(note(self.left - 6, y + 4, text, anchor="end"))
         for value in ticks(*self.x_range, 5):
             if value == round(value):
                 x = float(self.x(value))
-                parts.append(
-                    label(x, self.bottom + 15, f"{value:g}", anchor="middle", fill=MUTED, size=11)
-                )
-        middle = (self.left + self.right) / 2
-        parts.append(label(middle, self.height - 6, x_title, anchor="middle", fill=MUTED, size=11))
-        parts.append(
-            label(
-                11,
-                (self.top + self.bottom) / 2,
-                y_title,
-                anchor="middle",
-                fill=MUTED,
-                size=11,
-                rotate=-90,
-            )
-        )
+                parts.append(note(x, self.bottom + 15, f"{value:g}", anchor="middle"))
+        across, down = (self.left + self.right) / 2, (self.top + self.bottom) / 2
+        parts.append(note(across, self.height - 6, x_title, anchor="middle"))
+        parts.append(note(11, down, y_title, anchor="middle", rotate=-90))
         return parts
 
 
@@ -181,26 +163,19 @@ def stems(values: Sequence[float], *, title: str, x_title: str, y_title: str) ->
     for rank, (value, level) in enumerate(zip(kept, logs, strict=True), start=1):
         x, y = float(frame.x(rank)), float(frame.y(level))
         parts.append(
-            element(
-                "rect",
-                element("title", f"σ{rank} = {value:.4g}"),
-                x=x - thick / 2,
-                y=y,
-                width=thick,
-                height=max(frame.bottom - y, 1),
+            rect(
+                (x - thick / 2, y),
+                (thick, max(frame.bottom - y, 1)),
+                f"fill:{ACCENT}",
                 rx=min(thick / 3, 3),
-                style=f"fill:{ACCENT}",
+                told=f"σ{rank} = {value:.4g}",
             )
         )
     return svg(_WIDTH, frame.height, *parts, title=title)
 
 
 def strips(
-    rows: Mapping[str, Sequence[int]],
-    names: Sequence[str],
-    *,
-    title: str,
-    width: float = 760.0,
+    rows: Mapping[str, Sequence[int]], names: Sequence[str], *, title: str, width: float = 760.0
 ) -> Markup:
     """Draw aligned sequences of categories as coloured strips, one a row, with a legend."""
     length = max((len(codes) for codes in rows.values()), default=0)
@@ -215,14 +190,11 @@ def strips(
             # One rectangle for each run of equal labels.
             if position == len(codes) or codes[position] != codes[begin]:
                 parts.append(
-                    element(
-                        "rect",
-                        element("title", f"{names[codes[begin]]}: {begin}–{position - 1}"),
-                        x=left + step * begin,
-                        y=above,
-                        width=max(step * (position - begin), 0.3),
-                        height=26,
-                        style=f"fill:{colour(int(codes[begin]))}",
+                    rect(
+                        (left + step * begin, above),
+                        (max(step * (position - begin), 0.3), 26),
+                        f"fill:{colour(int(codes[begin]))}",
+                        told=f"{names[codes[begin]]}: {begin}–{position - 1}",
                     )
                 )
                 begin = position
@@ -230,9 +202,7 @@ def strips(
     for index, name in enumerate(names):
         if x + 7 * len(name) + 30 > width:
             x, y = left, y + 18
-        parts.append(
-            element("rect", x=x, y=y - 9, width=10, height=10, rx=2, style=f"fill:{colour(index)}")
-        )
+        parts.append(rect((x, y - 9), (10, 10), f"fill:{colour(index)}", rx=2))
         parts.append(label(x + 15, y, name, size=11))
         x += 6.4 * len(name) + 34
     return svg(width, y + 10, *parts, title=title)

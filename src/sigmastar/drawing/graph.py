@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.drawing.canvas import ACCENT, INK, MUTED, NEGATIVE, shorten, svg
+from sigmastar.drawing.canvas import ACCENT, INK, MUTED, NEGATIVE, label, shorten, svg
 from sigmastar.drawing.layout import place, spread
 from sigmastar.drawing.markup import Markup, element, number
 from sigmastar.drawing.types import FloatArray
@@ -94,29 +94,20 @@ def _node(
 ) -> Markup:
     x, y = float(centre[0]), float(centre[1])
     told = f"state {name}: starts {100 * start:.0f} %, stops {100 * stop:.0f} %"
+
+    def circle(radius: float, style: str) -> Markup:
+        return element("circle", cx=x, cy=y, r=radius, style=style)
+
     parts = [
         element("title", told),
-        element(
-            "circle",
-            cx=x,
-            cy=y,
-            r=radius,
-            style=f"fill:var(--card,#fff);stroke:{ACCENT};stroke-width:2",
-        ),
-        element("circle", cx=x, cy=y, r=radius, style=f"fill:{ACCENT};fill-opacity:.14"),
+        circle(radius, f"fill:var(--card,#fff);stroke:{ACCENT};stroke-width:2"),
+        circle(radius, f"fill:{ACCENT};fill-opacity:.14"),
     ]
     if stop > 0.01:
         # A second ring, as automata are drawn, the more visible the likelier the end.
-        parts.append(
-            element(
-                "circle",
-                cx=x,
-                cy=y,
-                r=radius - 4,
-                style=f"fill:none;stroke:{ACCENT};stroke-width:1.6;"
-                f"stroke-opacity:{min(0.25 + stop, 1):.2f}",
-            )
-        )
+        shade = min(0.25 + stop, 1)
+        ring = f"fill:none;stroke:{ACCENT};stroke-width:1.6;stroke-opacity:{shade:.2f}"
+        parts.append(circle(radius - 4, ring))
     if start > _STARTS:
         tip = x - radius - 2
         parts.append(
@@ -127,18 +118,8 @@ def _node(
             )
         )
         parts.append(_head(tip, y, 0.0, INK))
-    parts.append(
-        element(
-            "text",
-            shorten(name, 6),
-            x=x,
-            y=y + 4,
-            text_anchor="middle",
-            font_size=12 if len(name) < 4 else 10,
-            font_weight="600",
-            style=f"fill:{INK}",
-        )
-    )
+    size = 12 if len(name) < 4 else 10
+    parts.append(label(x, y + 4, shorten(name, 6), anchor="middle", size=size, bold=True))
     return element("g", *parts, class_="node", data_node=index)
 
 

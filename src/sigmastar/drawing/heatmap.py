@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigmastar.drawing.canvas import ACCENT, FAINT, MUTED, NEGATIVE, label, shorten, svg
-from sigmastar.drawing.markup import Markup, element
+from sigmastar.drawing.canvas import ACCENT, FAINT, NEGATIVE, label, note, rect, shorten, svg
+from sigmastar.drawing.markup import Markup
 from sigmastar.drawing.types import FloatArray
 
 __all__ = ["heatmap"]
@@ -59,50 +59,40 @@ def heatmap(
     # A slanted name reaches over the right edge.
     width += 0 if upright else 4.0 * min(tall, _TALLEST_LABEL)
     parts = [
-        element(
-            "rect",
-            x=left,
-            y=top,
-            width=cell * len(columns),
-            height=cell * len(rows),
+        rect(
+            (left, top),
+            (cell * len(columns), cell * len(rows)),
+            f"fill:{FAINT};fill-opacity:.45",
             rx=3,
-            style=f"fill:{FAINT};fill-opacity:.45",
         )
     ]
     for i, name in enumerate(rows):
         y = top + cell * (i + 0.5) + 4
-        if not name:
-            continue
-        parts.append(label(left - 6, y, shorten(name, _TALLEST_LABEL), anchor="end", size=11))
+        if name:
+            parts.append(label(left - 6, y, shorten(name, _TALLEST_LABEL), anchor="end", size=11))
     for j, name in enumerate(columns):
-        x, y = left + cell * (j + 0.5), top - 5
-        text = shorten(name, _TALLEST_LABEL)
-        if not name:
-            continue
-        if upright:
+        x, y, text = left + cell * (j + 0.5), top - 5, shorten(name, _TALLEST_LABEL)
+        if name and upright:
             parts.append(label(x, y, text, anchor="middle", size=11))
-        else:
+        elif name:
             parts.append(label(x + 3, y, text, size=11, rotate=-55))
     for i, j in np.argwhere(np.abs(values) >= 0.004 * most):
         value = values[i, j]
         fill = NEGATIVE if value < 0 else wrong if wrong and rows[i] != columns[j] else highlight
         told = f"{100 * value:.1f} %" if percent else f"{value:,.4g}"
         parts.append(
-            element(
-                "rect",
-                element("title", f"{rows[i]} → {columns[j]}: {told}"),
-                x=left + cell * j + 0.75,
-                y=top + cell * i + 0.75,
-                width=cell - 1.5,
-                height=cell - 1.5,
-                rx=2.5,
+            rect(
+                (left + cell * j + 0.75, top + cell * i + 0.75),
+                (cell - 1.5, cell - 1.5),
                 # The square root lets small weights be seen.
-                style=f"fill:{fill};fill-opacity:{np.sqrt(abs(value) / most):.3f}",
+                f"fill:{fill};fill-opacity:{np.sqrt(abs(value) / most):.3f}",
+                rx=2.5,
+                told=f"{rows[i]} → {columns[j]}: {told}",
             )
         )
     if row_title:
         middle = top + cell * len(rows) / 2
-        parts.append(label(11, middle, row_title, anchor="middle", fill=MUTED, size=11, rotate=-90))
+        parts.append(note(11, middle, row_title, anchor="middle", rotate=-90))
     if column_title:
-        parts.append(label(left, 12, column_title, fill=MUTED, size=11))
+        parts.append(note(left, 12, column_title))
     return svg(width, height, *parts, title=title, stretch=False)

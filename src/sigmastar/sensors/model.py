@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.facts import Fact, Floats, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -28,7 +28,12 @@ from sigmastar.sensors.kernels.passes import Ends
 
 __all__ = ["ContinuousTagger"]
 
-_ARRAYS = ("initial", "operators", "final", "typical")
+_FACTS: dict[str, Fact] = {
+    "initial": Floats("states"),
+    "typical": Floats("features"),
+    "operators": Floats("labels", "features", "states", "states"),
+    "final": Floats("states"),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,24 +71,17 @@ class ContinuousTagger(StoredModel):
     kind: ClassVar[str] = "ContinuousTagger"
 
     def __post_init__(self) -> None:
-        initial = frozen_array("initial", self.initial, (-1,))
-        n = len(initial)
-        if n == 0:
-            raise InvalidModel("a model needs at least one state; got none.")
         if not isinstance(self.labels, Alphabet) or len(self.labels) == 0:
             raise InvalidModel(f"labels must be an Alphabet of at least one; got {self.labels!r}.")
-        typical = frozen_array("typical", self.typical, (-1,))
-        shape = (len(self.labels), len(typical), n, n)
-        object.__setattr__(self, "initial", initial)
-        object.__setattr__(self, "operators", frozen_array("operators", self.operators, shape))
-        object.__setattr__(self, "final", frozen_array("final", self.final, (n,)))
-        object.__setattr__(self, "typical", typical)
+        freeze_proved(self, _FACTS, labels=len(self.labels))
+        if self.n_states == 0:
+            raise InvalidModel("a model needs at least one state; got none.")
         if self.features is not None:
             if not isinstance(self.features, FeatureMap):
                 raise InvalidModel(f"features must be a FeatureMap; got {self.features!r}.")
-            if self.features.n_outputs != len(typical):
+            if self.features.n_outputs != self.n_features:
                 raise InvalidModel(
-                    f"features must give {len(typical)} values, one for each operator; "
+                    f"features must give {self.n_features} values, one for each operator; "
                     f"the map gives {self.features.n_outputs}."
                 )
 
@@ -174,7 +172,7 @@ class ContinuousTagger(StoredModel):
         return (
             self.labels == other.labels
             and self.features == other.features
-            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _FACTS)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -208,7 +206,7 @@ class ContinuousTagger(StoredModel):
                 f"tagger; got {self.left_out}. Learn with one of them, or save "
                 "model_.with_features(None), which takes features instead of frames."
             )
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in _FACTS}
         meta: dict[str, Any] = {"labels": alphabet_to_json(self.labels)}
         if self.features is not None:
             extra, description = self.features.to_parts()
@@ -221,11 +219,7 @@ class ContinuousTagger(StoredModel):
         """Rebuild from named arrays and metadata."""
         described = stored.meta.get("features")
         features = None if described is None else FeatureMap.from_parts(stored.arrays, described)
+        arrays: dict[str, Any] = {name: stored.array(name) for name in _FACTS}
         return cls(
-            initial=stored.array("initial"),
-            operators=stored.array("operators"),
-            final=stored.array("final"),
-            typical=stored.array("typical"),
-            labels=alphabet_from_json(stored.meta.get("labels")),
-            features=features,
+            **arrays, labels=alphabet_from_json(stored.meta.get("labels")), features=features
         )

@@ -11,8 +11,9 @@ of addition, so a transducer that adds them in another way agrees with Viterbi i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Codes, Fact, Offsets, proved
+from sigmastar.core.model_files import Stored
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes, Moves
 
-__all__ = ["ARRAYS", "NO_TRIGRAM", "SCORE_UNIT", "TagModel", "fixed_point", "model_fields"]
+__all__ = ["NO_TRIGRAM", "SCORE_UNIT", "TagModel", "class_names", "fixed_point", "names_of"]
 
 SCORE_UNIT = 1 << 20
 ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use
@@ -142,8 +144,27 @@ class TagModel:
         return {name: getattr(self, name) for name in ARRAYS}
 
 
-def model_fields(tags: Any, array: Callable[[str], np.ndarray[Any, Any]]) -> dict[str, Any]:
-    """Take the fields of a TagModel out of a file: its tags, and arrays given by name."""
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise InvalidData("the tags of the model file are malformed.")
-    return {"tags": tuple(tags)} | {name: array(name) for name in ARRAYS}
+def names_of(stored: Stored, key: str) -> list[str]:
+    """Take a list of names out of what a model file says of itself."""
+    names = stored.meta.get(key)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InvalidData(f"the {key} of the model file are malformed.")
+    return names
+
+
+def model_fields(stored: Stored) -> dict[str, Any]:
+    """Take the fields of a TagModel out of a file."""
+    tags = tuple(names_of(stored, "tags"))
+    return {"tags": tags} | {name: stored.array(name) for name in ARRAYS}
+
+
+def class_names(model: TagModel) -> list[str]:
+    """Name each class: ``[NN,VB]``, and ``[NN,VB]#2`` for the second class of the same tags."""
+    names: list[str] = []
+    seen: Counter[str] = Counter()
+    candidates = model.candidates.tolist()
+    for first, last in pairwise(model.offsets.tolist()):
+        name = f"[{','.join(model.tags[tag] for tag in candidates[first:last])}]"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return names

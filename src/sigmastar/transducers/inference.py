@@ -12,9 +12,11 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, check
-from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.core.threads import over_rows
+from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.kernels.beams import Found
 from sigmastar.transducers.kernels.operators import (
     AlignedPairs,
     Machine,
@@ -24,14 +26,7 @@ from sigmastar.transducers.kernels.operators import (
 from sigmastar.transducers.kernels.vector_beam import Choices, vector_beam
 from sigmastar.transducers.models.transducer import Transducer
 
-__all__ = [
-    "beam_outputs",
-    "log_proba",
-    "marginals",
-    "next_output",
-    "sample_outputs",
-    "weights",
-]
+__all__ = ["beam_outputs", "log_proba", "marginals", "next_output", "sample_outputs", "weights"]
 
 FLOOR = 1e-6
 
@@ -54,19 +49,21 @@ def log_proba(
         With ``proper``, the share of the uniform distribution mixed in.
     """
     _check_aligned(pairs)
+    symbols, outputs, offsets = pairs.source.symbols, pairs.target.symbols, pairs.source.offsets
     if not proper or model.joint:
         signs, logs = _signed(model, pairs)
-        result = np.where(signs > 0, logs, -np.inf)
-        return (
-            np.maximum(result, np.log(floor) * np.maximum(pairs.source.lengths, 1))
-            if proper
-            else result
-        )
-    steps = np.zeros(pairs.source.n_symbols)
-    both = AlignedPairs(pairs.source.symbols, pairs.target.symbols, pairs.source.offsets)
-    chain_scores(both, model.table, model.machine, floor, steps)
+        lowest = np.log(floor) * np.maximum(pairs.source.lengths, 1) if proper else -np.inf
+        return np.maximum(np.where(signs > 0, logs, -np.inf), lowest)
+    steps = np.zeros(len(symbols))
+    machine, ends = model.machine, model.operators @ model.final
+
+    def chain(first: int, last: int) -> None:
+        part = AlignedPairs(symbols, outputs, offsets[first : last + 1])
+        chain_scores(part, model.table, machine, ends, floor, steps)
+
+    over_rows(chain, len(pairs))
     sums = np.concatenate([[0.0], np.cumsum(steps)])
-    totals: FloatArray = sums[pairs.source.offsets[1:]] - sums[pairs.source.offsets[:-1]]
+    totals: FloatArray = sums[offsets[1:]] - sums[offsets[:-1]]
     return totals
 
 
@@ -79,15 +76,24 @@ def weights(model: Transducer, pairs: PairCorpus) -> FloatArray:
 
 def _signed(model: Transducer, pairs: PairCorpus) -> tuple[FloatArray, FloatArray]:
     places = model.table[pairs.source.symbols, pairs.target.symbols]
-    offsets = pairs.source.offsets
-    signs, logs = np.zeros(len(pairs)), np.zeros(len(pairs))
-    signed_scores(places, offsets, model.machine, signs, logs)
+    signs, logs = _paths(model.machine, places, pairs.source)
     if model.joint:
-        below, log_below = np.zeros(len(pairs)), np.zeros(len(pairs))
         summed = Machine(model.initial, model.input_sums, model.final)
-        signed_scores(pairs.source.symbols, offsets, summed, below, log_below)
+        below, log_below = _paths(summed, pairs.source.symbols, pairs.source)
         signs = signs * below
         logs = np.where(below != 0, logs - np.where(below != 0, log_below, 0.0), -np.inf)
+    return signs, logs
+
+
+def _paths(machine: Machine, places: SymbolArray, like: Corpus) -> tuple[FloatArray, FloatArray]:
+    """Return sign and log-modulus of the weight of sequences of operators, cut like a corpus."""
+    signs, logs = np.zeros(len(like)), np.zeros(len(like))
+
+    def score(first: int, last: int) -> None:
+        cut = like.offsets[first : last + 1]
+        signed_scores(places, cut, machine, signs[first:last], logs[first:last])
+
+    over_rows(score, len(like))
     return signs, logs
 
 
@@ -115,9 +121,7 @@ def _conditional(model: Transducer, state: FloatArray, symbol: int, floor: float
     values[row >= 0] = model.operators[row[row >= 0]] @ model.final @ state
     values = np.maximum(values, 0.0)
     total = values.sum()
-    shares = (
-        values / total if 0 < total < np.inf else np.full(model.n_outputs, 1.0 / model.n_outputs)
-    )
+    shares = values / total if 0 < total < np.inf else np.full_like(values, 1 / model.n_outputs)
     return (1 - floor) * shares + floor / model.n_outputs
 
 
@@ -171,17 +175,8 @@ def beam_outputs(
 ) -> tuple[FloatArray, SymbolArray]:
     """Return the log-weights and the outputs at each position of the n best outputs of each input.
 
-    Parameters
-    ----------
-    model : Transducer
-        The transducer.
-    source : Corpus
-        Inputs, coded by its alphabet.
-    n_best, beam : int
-        How many outputs to return, and to keep at each position.
-    spelled : array of int32 (n_outputs, longest), optional
-        The symbols that each output stands for (-1: none). Outputs that spell the same string are
-        then one hypothesis, whatever their alignment.
+    ``spelled`` has the symbols that each output stands for (-1: none): outputs that spell the same
+    string are then one hypothesis, whatever their alignment.
     """
     check("n_best", n_best, Integer(1))
     check("beam", beam, Integer(1))
@@ -196,17 +191,24 @@ def beam_outputs(
         operators=model.operators,
         ends=np.ascontiguousarray(model.operators @ model.final),
     )
-    longest = int(source.lengths.max(initial=0))
-    scores = np.full((len(source), n_best), -np.inf)
-    paths = np.full((len(source), n_best, longest), -1, dtype=np.int32)
+    shape = (len(source), n_best)
+    found = Found(
+        scores=np.full(shape, -np.inf),
+        lengths=np.zeros(shape, dtype=np.int32),
+        paths=np.full((*shape, int(source.lengths.max(initial=0))), -1, dtype=np.int32),
+    )
     width = max(beam, n_best)
-    vector_beam(source.symbols, source.offsets, choices, model.initial, width, scores, paths)
-    return scores, paths
+
+    def search(first: int, last: int) -> None:
+        cut, rows = source.offsets[first : last + 1], found.rows(first, last)
+        vector_beam(source.symbols, cut, choices, model.initial, width, rows)
+
+    over_rows(search, len(source), least=8)
+    return found.scores, found.paths
 
 
-def _check_aligned(pairs: PairCorpus) -> IndexArray:
+def _check_aligned(pairs: PairCorpus) -> None:
     if not pairs.is_aligned:
         raise InvalidData(
             "input and output must be equally long. Use Transliterator for unequal lengths."
         )
-    return pairs.source.offsets

@@ -21,7 +21,8 @@ from sigmastar.automata.estimators.spectral import SpectralWFA
 from sigmastar.automata.inference import next_distribution
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.bench.demo.common import Savable, timed
+from sigmastar.bench.clock import timed
+from sigmastar.bench.demo.common import Savable
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate

@@ -1,16 +1,14 @@
-"""What the parts of the demonstration share: the clock, and the parts of the data."""
+"""What the parts of the demonstration share: the parts of the data."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits
 
-__all__ = ["Savable", "both_parts", "timed"]
+__all__ = ["Savable", "both_parts"]
 
 
 class Savable(Protocol):
@@ -25,10 +23,3 @@ def both_parts(splits: Splits[PairCorpus]) -> tuple[PairCorpus, PairCorpus]:
     if splits.train is None or splits.test is None:
         raise InvalidData(f"{splits.name} must have a training and a test part.")
     return splits.train, splits.test
-
-
-def timed(work: Callable[..., object], *arguments: Any) -> float:
-    """Call a function; return the seconds it took."""
-    began = time.perf_counter()
-    work(*arguments)
-    return time.perf_counter() - began

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sigmastar.bench.demo.common import Savable, both_parts, timed
+from sigmastar.bench.clock import timed
+from sigmastar.bench.demo.common import Savable, both_parts
 from sigmastar.core.progress import stage
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_names

@@ -15,7 +15,7 @@ from sigmastar.bench.demo.sensors import SensorsDemo, demo_sensors
 from sigmastar.bench.demo.text import TextDemo, demo_text
 from sigmastar.core.rules import Choice, check
 
-__all__ = ["PARTS", "DemoResults", "run_demo"]
+__all__ = ["PARTS", "DemoResults", "demo_text", "run_demo"]
 
 PARTS = ("automaton", "text", "names", "sensors")
 

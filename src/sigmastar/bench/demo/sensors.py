@@ -14,7 +14,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from sigmastar.bench.demo.common import Savable, timed
+from sigmastar.bench.clock import timed
+from sigmastar.bench.demo.common import Savable
 from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
 from sigmastar.corpus.frames import FrameTable, as_frames

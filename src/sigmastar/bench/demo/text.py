@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.bench.demo.common import Savable, both_parts, timed
+from sigmastar.bench.clock import timed
+from sigmastar.bench.demo.common import Savable, both_parts
 from sigmastar.core.confusion import Confusion, confusion
 from sigmastar.core.progress import stage
 from sigmastar.core.threads import limited_threads

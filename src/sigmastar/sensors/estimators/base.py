@@ -30,8 +30,7 @@ __all__ = ["TaggerEstimator"]
 class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
     """Learns one tagger of measured sequences.
 
-    A subclass has the parameters (or attributes) ``features``, ``window``, ``n_folds``,
-    ``decoding`` and ``random_state``, and defines ``fit``.
+    A subclass has the parameters (or attributes) named here, and defines ``fit``.
     """
 
     features: Any
@@ -43,10 +42,12 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
     info_: Mapping[str, Any]
     extractor_: Extractor
 
-    _common_rules: ClassVar[dict[str, Rule]] = {
+    _rules: ClassVar[Mapping[str, Rule]] = {
         "features": AnyOf(
             Nothing(), Instance(object, words="a transformer, or a classifier with predict_proba")
-        ),
+        )
+    }
+    _reading_rules: ClassVar[Mapping[str, Rule]] = {
         "window": Integer(low=1),
         "n_folds": Integer(low=2),
         "decoding": Choice(*DECODINGS),
@@ -148,12 +149,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         return table if lengths is not None else split_rows(table, features.offsets)
 
     def score(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        lengths: ArrayLike | None = None,
-        decoding: str | None = None,
+        self, X: Any, y: Any, *, lengths: ArrayLike | None = None, decoding: str | None = None
     ) -> float:
         """Return the share of frames labelled right."""
         check_is_fitted(self, "model_")

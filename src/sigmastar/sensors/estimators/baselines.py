@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -16,6 +18,7 @@ from sigmastar.sensors.learn.gibbs import learn_gibbs
 __all__ = ["FramewiseTagger", "GibbsSequenceTagger"]
 
 
+@dataclass(eq=False, repr=False)
 class FramewiseTagger(TaggerEstimator):
     """Label every frame by itself: a tagger with one state.
 
@@ -42,24 +45,13 @@ class FramewiseTagger(TaggerEstimator):
     decoding = "marginal"
     n_folds = 1  # nothing is learned from the probabilities of training frames
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        "features": TaggerEstimator._common_rules["features"],
-        "window": Integer(low=1),
-        "ridge": Real(low=0.0),
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"window": Integer(low=1), "ridge": Real(low=0.0)}
 
-    def __init__(
-        self,
-        *,
-        features: Any = None,
-        window: int = 1,
-        ridge: float = 1e-5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.features = features
-        self.window = window
-        self.ridge = ridge
-        self.random_state = random_state
+    _: KW_ONLY
+    features: Any = None
+    window: int = 1
+    ridge: float = 1e-5
+    random_state: RandomState = None
 
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""
@@ -70,6 +62,7 @@ class FramewiseTagger(TaggerEstimator):
         return self._finish(learned, extractor)
 
 
+@dataclass(eq=False, repr=False)
 class GibbsSequenceTagger(TaggerEstimator):
     """A Bayesian automaton over (nearest centroid, label) pairs, by collapsed Gibbs sampling.
 
@@ -93,30 +86,20 @@ class GibbsSequenceTagger(TaggerEstimator):
     window = 1
     n_folds = 2
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        "features": TaggerEstimator._common_rules["features"],
+    _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": Integer(low=1),
         "prior": Real(low=0.0, open_low=True),
         "n_sweeps": Integer(low=1),
         "n_draws": Integer(low=1),
     }
 
-    def __init__(
-        self,
-        n_states: int = 5,
-        *,
-        features: CentroidFeatures | None = None,
-        prior: float = 0.01,
-        n_sweeps: int = 50,
-        n_draws: int = 10,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_states = n_states
-        self.features = features
-        self.prior = prior
-        self.n_sweeps = n_sweeps
-        self.n_draws = n_draws
-        self.random_state = random_state
+    n_states: int = 5
+    _: KW_ONLY
+    features: CentroidFeatures | None = None
+    prior: float = 0.01
+    n_sweeps: int = 50
+    n_draws: int = 10
+    random_state: RandomState = None
 
     def fit(self, X: Any, y: Any, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -16,6 +18,7 @@ from sigmastar.sensors.learn.em_starts import draw_start
 __all__ = ["EMSequenceTagger"]
 
 
+@dataclass(eq=False, repr=False)
 class EMSequenceTagger(TaggerEstimator):
     """Learn the mixture-transition tagger of measured sequences by EM.
 
@@ -48,8 +51,8 @@ class EMSequenceTagger(TaggerEstimator):
         ``best_step``, 0 for the start.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **TaggerEstimator._common_rules,
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **TaggerEstimator._reading_rules,
         "n_states": Integer(low=1),
         "sharpness": Real(low=0.0, open_low=True),
         "init": Choice("random", "spectral"),
@@ -61,34 +64,19 @@ class EMSequenceTagger(TaggerEstimator):
         ),
     }
 
-    def __init__(
-        self,
-        n_states: int = 10,
-        *,
-        features: Any = None,
-        sharpness: float = 1.0,
-        window: int = 1,
-        init: str = "random",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        n_restarts: int = 1,
-        decoding: str = "marginal",
-        n_folds: int = 5,
-        validation_fraction: float | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_states = n_states
-        self.features = features
-        self.sharpness = sharpness
-        self.window = window
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_restarts = n_restarts
-        self.decoding = decoding
-        self.n_folds = n_folds
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
+    n_states: int = 10
+    _: KW_ONLY
+    features: Any = None
+    sharpness: float = 1.0
+    window: int = 1
+    init: str = "random"
+    max_iter: int = 100
+    tol: float = 1e-5
+    n_restarts: int = 1
+    decoding: str = "marginal"
+    n_folds: int = 5
+    validation_fraction: float | None = None
+    random_state: RandomState = None
 
     def fit(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from sigmastar.sensors.learn.spectral import Method
 __all__ = ["SpectralSequenceTagger"]
 
 
+@dataclass(eq=False, repr=False)
 class SpectralSequenceTagger(TaggerEstimator):
     """Learn a tagger over continuous inputs from moments: seconds, and no local optima.
 
@@ -89,8 +91,8 @@ class SpectralSequenceTagger(TaggerEstimator):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **TaggerEstimator._common_rules,
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **TaggerEstimator._reading_rules,
         "subspace": Choice("svd", "cca"),
         "start": Choice("stationary", "first"),
         "validation_fraction": Real(low=0.0, high=1.0, open_low=True, open_high=True),
@@ -103,36 +105,20 @@ class SpectralSequenceTagger(TaggerEstimator):
         "memory": Real(low=0.0, high=1.0),
     }
 
-    def __init__(
-        self,
-        n_states: Any = 10,
-        *,
-        features: Any = None,
-        tau: Any = None,
-        sharpness: Any = 1.0,
-        ridge: Any = 1e-5,
-        memory: Any = 1.0,
-        subspace: str = "svd",
-        start: str = "stationary",
-        window: int = 1,
-        decoding: str = "marginal",
-        n_folds: int = 5,
-        validation_fraction: float = 0.2,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_states = n_states
-        self.features = features
-        self.tau = tau
-        self.sharpness = sharpness
-        self.ridge = ridge
-        self.memory = memory
-        self.subspace = subspace
-        self.start = start
-        self.window = window
-        self.decoding = decoding
-        self.n_folds = n_folds
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
+    n_states: Any = 10
+    _: KW_ONLY
+    features: Any = None
+    tau: Any = None
+    sharpness: Any = 1.0
+    ridge: Any = 1e-5
+    memory: Any = 1.0
+    subspace: str = "svd"
+    start: str = "stationary"
+    window: int = 1
+    decoding: str = "marginal"
+    n_folds: int = 5
+    validation_fraction: float = 0.2
+    random_state: RandomState = None
 
     def fit(
         self,

@@ -10,6 +10,7 @@ plain arrays that are saved with the tagger.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from sigmastar.sensors.features.stages import METRICS, Centroids, on_sphere
 __all__ = ["CentroidFeatures"]
 
 
+@dataclass(eq=False, repr=False)
 class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
     """Similarities to k-means centroids, φ_c(x) ∝ exp(-d(c, x) / τ), summing to one.
 
@@ -62,20 +64,12 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         "max_iter": Integer(low=1),
     }
 
-    def __init__(
-        self,
-        n_centroids: int = 80,
-        *,
-        metric: str = "correlation",
-        tau: float = 0.1,
-        max_iter: int = 30,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_centroids = n_centroids
-        self.metric = metric
-        self.tau = tau
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_centroids: int = 80
+    _: KW_ONLY
+    metric: str = "correlation"
+    tau: float = 0.1
+    max_iter: int = 30
+    random_state: RandomState = None
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the centroids of frames (rows)."""

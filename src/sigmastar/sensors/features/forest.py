@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Codes, Fact, Floats
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.sensors.features.stages import ArrayStage
+from sigmastar.sensors.features.stages import FeatureStage
 from sigmastar.sensors.kernels.forest import sum_leaves
 
 __all__ = ["TreeEnsemble"]
 
 _LINKS = ("mean", "softmax")
-_ARRAYS = ("children", "split", "threshold", "value", "roots", "bias")
 
 
 @dataclass(frozen=True, eq=False)
-class TreeEnsemble(ArrayStage):
+class TreeEnsemble(FeatureStage):
     """Trees whose leaves hold one value for each output.
 
     Parameters
@@ -58,39 +57,27 @@ class TreeEnsemble(ArrayStage):
     width: int
 
     name: ClassVar[str] = "forest"
+    facts: ClassVar[Mapping[str, Fact]] = {
+        "children": Codes("nodes", 2, below="nodes", low=-1, dtype=np.int64),
+        "split": Codes("nodes", below=1 << 31, low=-(1 << 31), dtype=np.int64),
+        "threshold": Floats("nodes"),
+        "value": Floats("nodes", "outputs"),
+        "roots": Codes("trees", below="nodes", dtype=np.int64),
+        "bias": Floats("outputs"),
+    }
 
     def __post_init__(self) -> None:
-        for name in ("children", "split", "roots"):
-            array = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        n = len(self.children)
-        object.__setattr__(self, "threshold", frozen_array("threshold", self.threshold, (n,)))
-        object.__setattr__(self, "value", frozen_array("value", self.value, (n, -1)))
-        object.__setattr__(self, "bias", frozen_array("bias", self.bias, (self.value.shape[1],)))
+        super().__post_init__()
         if self.link not in _LINKS or not (type(self.width) is int and self.width > 0):
             raise InvalidModel(f"a forest has link mean or softmax; got {self.link!r}.")
-        if self.children.shape != (n, 2) or self.split.shape != (n,) or self.roots.ndim != 1:
-            raise InvalidModel("the arrays of a forest must agree in length; they do not.")
-        if n == 0 or len(self.roots) == 0:
+        if len(self.roots) == 0:
             raise InvalidModel("a forest needs at least one tree; got none.")
         inner = self.children[:, 0] >= 0
         # Children after parents: every walk ends, whoever wrote the file.
-        later = (self.children > np.arange(n)[:, None]) & (self.children < n)
+        later = self.children > np.arange(len(inner))[:, None]
         looks = self.split[inner]
-        sound = later[inner].all() and (looks >= 0).all() and (looks < self.width).all()
-        if not (sound and (self.roots >= 0).all() and (self.roots < n).all()):
+        if not (later[inner].all() and (looks >= 0).all() and (looks < self.width).all()):
             raise InvalidModel("the nodes of a forest must point to later nodes and to readings.")
-
-    @property
-    def n_inputs(self) -> int:
-        """How many numbers a frame has before this step."""
-        return self.width
-
-    @property
-    def n_outputs(self) -> int:
-        """How many it has after it."""
-        return len(self.bias)
 
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the probabilities."""
@@ -105,17 +92,3 @@ class TreeEnsemble(ArrayStage):
             np.exp(totals, out=totals)
         totals /= totals.sum(axis=1, keepdims=True)
         return totals
-
-    def arrays(self) -> dict[str, Any]:
-        """Give the arrays that define the step."""
-        return {name: getattr(self, name) for name in _ARRAYS}
-
-    def settings(self) -> dict[str, Any]:
-        """Give what else defines it."""
-        return {"link": self.link, "width": self.width}
-
-    @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> TreeEnsemble:
-        """Rebuild the step."""
-        named = {name: arrays[name] for name in _ARRAYS}
-        return cls(**named, link=settings["link"], width=settings["width"])

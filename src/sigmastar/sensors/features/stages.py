@@ -12,22 +12,22 @@ Each step is a handful of arrays, so a tagger and its features are one safe file
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Fact, Floats, freeze_proved, sizes_of
 from sigmastar.core.rules import Real
 from sigmastar.core.types import FloatArray
 
 __all__ = [
     "METRICS",
     "Affine",
-    "ArrayStage",
     "Centroids",
     "FeatureStage",
     "Sharpen",
@@ -39,92 +39,90 @@ __all__ = [
 METRICS = ("euclidean", "correlation", "cosine")
 
 
-class FeatureStage(Protocol):
-    """One step from frames to features."""
+class FeatureStage(ABC):
+    """One step from frames to features: a frozen record of arrays, with their facts, and settings.
+
+    How many numbers go in and come out is read off the arrays with dimensions ``inputs`` and
+    ``outputs``; a step without the latter keeps the number, one without either has a ``width``.
+    """
 
     name: ClassVar[str]
+    facts: ClassVar[Mapping[str, Fact]] = {}
+
+    def __post_init__(self) -> None:
+        """Prove the arrays and check the settings; a step from a file comes this way too."""
+        freeze_proved(self, self.facts)
+
+    @abstractmethod
+    def apply(self, frames: FloatArray) -> FloatArray:
+        """Map frames (rows) to features."""
 
     @property
     def n_inputs(self) -> int:
         """How many numbers a frame has before this step."""
+        return self._sizes["inputs"]
 
     @property
     def n_outputs(self) -> int:
         """How many it has after it."""
+        return self._sizes.get("outputs", self.n_inputs)
 
-    def apply(self, frames: FloatArray) -> FloatArray:
-        """Map frames (rows) to features."""
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return {"inputs": getattr(self, "width", 0)} | sizes_of(self, self.facts)
 
     def arrays(self) -> dict[str, Any]:
         """Give the arrays that define the step."""
+        return {name: getattr(self, name) for name in self.facts}
 
     def settings(self) -> dict[str, Any]:
         """Give what else defines it, for JSON."""
+        return {name: getattr(self, name) for name in self._setting_names()}
 
     @classmethod
     def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Self:
         """Rebuild the step."""
+        own = {name: arrays[name] for name in cls.facts}
+        return cls(**own, **{name: settings[name] for name in cls._setting_names()})
 
-
-class ArrayStage:
-    """Equality and (no) hash of stages: by their arrays and settings."""
+    @classmethod
+    def _setting_names(cls) -> list[str]:
+        named: Any = cls  # every kind of step is a dataclass
+        return [field.name for field in fields(named) if field.name not in cls.facts]
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()  # type: ignore[attr-defined]
-        return self.settings() == other.settings() and all(  # type: ignore[attr-defined]
-            np.array_equal(mine[name], theirs[name]) for name in mine
+        assert isinstance(other, FeatureStage)
+        return self.settings() == other.settings() and all(
+            np.array_equal(mine, getattr(other, name)) for name, mine in self.arrays().items()
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
-class Affine(ArrayStage):
+class Affine(FeatureStage):
     """(x - shift) / scale."""
 
     shift: FloatArray
     scale: FloatArray
 
     name: ClassVar[str] = "affine"
+    facts: ClassVar[Mapping[str, Fact]] = {"shift": Floats("inputs"), "scale": Floats("inputs")}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shift", frozen_array("shift", self.shift, (-1,)))
-        object.__setattr__(self, "scale", frozen_array("scale", self.scale, (len(self.shift),)))
+        super().__post_init__()
         if not (self.scale != 0).all():
             raise InvalidModel("scale must not be zero anywhere.")
-
-    @property
-    def n_inputs(self) -> int:
-        """How many numbers a frame has before this step."""
-        return len(self.shift)
-
-    @property
-    def n_outputs(self) -> int:
-        """How many it has after it."""
-        return len(self.shift)
 
     def apply(self, frames: FloatArray) -> FloatArray:
         """Shift and scale."""
         return (frames - self.shift) / self.scale
 
-    def arrays(self) -> dict[str, Any]:
-        """Give the arrays that define the step."""
-        return {"shift": self.shift, "scale": self.scale}
-
-    def settings(self) -> dict[str, Any]:
-        """Give what else defines it."""
-        return {}
-
-    @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Affine:
-        """Rebuild the step."""
-        return cls(arrays["shift"], arrays["scale"])
-
 
 @dataclass(frozen=True, eq=False)
-class Centroids(ArrayStage):
+class Centroids(FeatureStage):
     """Similarity to centroids, normalised to sum to one."""
 
     centroids: FloatArray
@@ -132,25 +130,16 @@ class Centroids(ArrayStage):
     tau: float
 
     name: ClassVar[str] = "centroids"
+    facts: ClassVar[Mapping[str, Fact]] = {"centroids": Floats("outputs", "inputs")}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centroids", frozen_array("centroids", self.centroids, (-1, -1)))
+        super().__post_init__()
         if self.metric not in METRICS:
             raise InvalidModel(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}.")
         if len(self.centroids) == 0:
             raise InvalidModel("centroids must hold at least one row; it is empty.")
         if not Real(0).accepts(self.tau):
             raise InvalidModel(f"tau must be a finite number of at least 0; got {self.tau!r}.")
-
-    @property
-    def n_inputs(self) -> int:
-        """How many numbers a frame has before this step."""
-        return int(self.centroids.shape[1])
-
-    @property
-    def n_outputs(self) -> int:
-        """How many it has after it."""
-        return len(self.centroids)
 
     @cached_property
     def _prepared(self) -> tuple[FloatArray, FloatArray]:
@@ -177,19 +166,6 @@ class Centroids(ArrayStage):
         distance /= distance.sum(axis=1, keepdims=True)
         return distance
 
-    def arrays(self) -> dict[str, Any]:
-        """Give the arrays that define the step."""
-        return {"centroids": self.centroids}
-
-    def settings(self) -> dict[str, Any]:
-        """Give what else defines it."""
-        return {"metric": self.metric, "tau": float(self.tau)}
-
-    @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Centroids:
-        """Rebuild the step."""
-        return cls(arrays["centroids"], settings["metric"], settings["tau"])
-
 
 def on_sphere(points: FloatArray, metric: str) -> FloatArray:
     """Scale points to length one (after centring each, for correlation); zero stays zero."""
@@ -213,27 +189,17 @@ def distances(frames: FloatArray, centroids: FloatArray, metric: str) -> FloatAr
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax(ArrayStage):
+class Softmax(FeatureStage):
     """Multinomial logistic probabilities: softmax(weights x + bias)."""
 
     weights: FloatArray
     bias: FloatArray
 
     name: ClassVar[str] = "softmax"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", frozen_array("weights", self.weights, (-1, -1)))
-        object.__setattr__(self, "bias", frozen_array("bias", self.bias, (len(self.weights),)))
-
-    @property
-    def n_inputs(self) -> int:
-        """How many numbers a frame has before this step."""
-        return int(self.weights.shape[1])
-
-    @property
-    def n_outputs(self) -> int:
-        """How many it has after it."""
-        return len(self.bias)
+    facts: ClassVar[Mapping[str, Fact]] = {
+        "weights": Floats("outputs", "inputs"),
+        "bias": Floats("outputs"),
+    }
 
     def apply(self, frames: FloatArray) -> FloatArray:
         """Give the probabilities."""
@@ -243,22 +209,9 @@ class Softmax(ArrayStage):
         logits /= logits.sum(axis=1, keepdims=True)
         return logits
 
-    def arrays(self) -> dict[str, Any]:
-        """Give the arrays that define the step."""
-        return {"weights": self.weights, "bias": self.bias}
-
-    def settings(self) -> dict[str, Any]:
-        """Give what else defines it."""
-        return {}
-
-    @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Softmax:
-        """Rebuild the step."""
-        return cls(arrays["weights"], arrays["bias"])
-
 
 @dataclass(frozen=True, eq=False)
-class Sharpen(ArrayStage):
+class Sharpen(FeatureStage):
     """φ_l^exponent, normalised to sum to one."""
 
     exponent: float
@@ -272,31 +225,8 @@ class Sharpen(ArrayStage):
         if not (type(self.width) is int and self.width > 0):
             raise InvalidModel(f"width must be an integer of at least 1; got {self.width!r}.")
 
-    @property
-    def n_inputs(self) -> int:
-        """How many numbers a frame has before this step."""
-        return self.width
-
-    @property
-    def n_outputs(self) -> int:
-        """How many it has after it."""
-        return self.width
-
     def apply(self, frames: FloatArray) -> FloatArray:
         """Sharpen; the floor keeps a probability of exactly zero from ruling a label out."""
         powers: FloatArray = np.maximum(frames, 1e-4) ** self.exponent
         powers /= powers.sum(axis=1, keepdims=True)
         return powers
-
-    def arrays(self) -> dict[str, Any]:
-        """Give the arrays that define the step."""
-        return {}
-
-    def settings(self) -> dict[str, Any]:
-        """Give what else defines it."""
-        return {"exponent": float(self.exponent), "width": self.width}
-
-    @classmethod
-    def build(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Sharpen:
-        """Rebuild the step."""
-        return cls(settings["exponent"], settings["width"])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Codes, Fact, Floats, proved
+from sigmastar.core.facts import Codes, Fact, Floats, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray
@@ -63,12 +63,9 @@ class MeasurementHMM(StoredModel):
         if not isinstance(self.emission, Emission):
             raise InvalidModel(f"emission must be an Emission; got {self.emission!r}.")
         n = self.emission.n_states
-        emits = np.arange(n) if self.emits is None else self.emits
-        given = {"initial": self.initial, "transitions": self.transitions, "emits": emits}
-        for name, array in proved(_FACTS, given, states=n).items():
-            frozen = array.copy()
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        if self.emits is None:
+            object.__setattr__(self, "emits", np.arange(n))
+        freeze_proved(self, _FACTS, states=n)
         if not len(self.initial):
             raise InvalidModel("a model needs at least one state; got none.")
         for name, sums in (
@@ -132,11 +129,15 @@ class MeasurementHMM(StoredModel):
 
     def occupancy(self) -> FloatArray:
         """Return the share of time that each state has in the long run."""
+        share = np.maximum(self._stationary(), 0.0) @ self.membership
+        return np.asarray(share / share.sum(), np.float64)
+
+    def _stationary(self) -> FloatArray:
+        """Return a distribution over links that the transitions leave as it is."""
         n = self.n_links
         system = np.vstack([self.transitions.T - np.eye(n), np.ones((1, n))])
-        found = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0]
-        share = np.maximum(found, 0.0) @ self.membership
-        return np.asarray(share / share.sum(), np.float64)
+        share: FloatArray = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0]
+        return share
 
     def moves(self) -> FloatArray:
         """Return the probabilities of the next state (columns) after a frame of each (rows).
@@ -145,10 +146,8 @@ class MeasurementHMM(StoredModel):
         """
         if self.is_plain:
             return self.transitions
-        n = self.n_links
-        system = np.vstack([self.transitions.T - np.eye(n), np.ones((1, n))])
-        share = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0]
-        joint = self.membership.T @ (np.maximum(share, 1e-300)[:, None] * self.transitions)
+        share = np.maximum(self._stationary(), 1e-300)
+        joint = self.membership.T @ (share[:, None] * self.transitions)
         joint = joint @ self.membership
         return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
 
@@ -207,14 +206,14 @@ class MeasurementHMM(StoredModel):
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        arrays = {"initial": self.initial, "transitions": self.transitions, "emits": self.emits}
+        arrays = {name: getattr(self, name) for name in _FACTS}
         arrays |= {f"emission.{k}": v for k, v in self.emission.parameters().items()}
         meta = {
             "emission": self.emission.described(),
             "names": list(self.names or ()),
             "columns": list(self.columns or ()),
         }
-        return Stored(self.kind, arrays, meta)  # type: ignore[arg-type]
+        return Stored(self.kind, arrays, meta)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> MeasurementHMM:

@@ -102,10 +102,7 @@ class ChainRules:
     def log_prior(self, initial: FloatArray, transitions: FloatArray) -> float:
         """Return the log density of the Dirichlet priors, without their constants."""
         total = 0.0
-        for prior, values in (
-            (self.initial_prior, initial),
-            (self.transition_prior, transitions),
-        ):
+        for prior, values in ((self.initial_prior, initial), (self.transition_prior, transitions)):
             excess = np.broadcast_to(np.asarray(prior, np.float64) - 1.0, values.shape)
             used = (excess != 0) & (values > 0)
             total += float((excess[used] * log_of(values[used])).sum())

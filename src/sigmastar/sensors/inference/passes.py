@@ -79,8 +79,8 @@ def carry_states(
     model: ContinuousTagger, features: FloatArray, offsets: IndexArray, *, look_ahead: bool = True
 ) -> tuple[FloatArray, FloatArray, int]:
     """Give the state before each frame, the future after it, and the number of restarts."""
-    n = model.n_states
-    past = np.empty((len(features), n))
+    n, ends = model.n_states, model.ends
+    past, masses = np.empty((len(features), n)), np.empty(len(features))
     future = np.empty((len(features) if look_ahead else 0, n))
     restarts = 0
     moves = model.operators.sum(axis=0).reshape(-1, n * n)
@@ -91,38 +91,19 @@ def carry_states(
             operators = frame_operators(features[begin:end], moves)
             for i in range(first, last):
                 low, high = int(offsets[i]), int(offsets[i + 1])
-                own, state, after = operators[low - begin : high - begin], *_ends(model)
-                restarts += _forward(model, own, state, past[low:high])
+                own, at = operators[low - begin : high - begin], slice(low, high)
+                restarts += forward_pass(own, ends, ends.initial.copy(), past[at], masses[at])
                 if look_ahead:
-                    restarts += _backward(model, own, after, future[low:high])
+                    restarts += backward_pass(own, ends, ends.final.copy(), future[at])
             continue
-        state, after = _ends(model)  # one sequence too long for a block
-        cuts = [*range(begin, end, step), end]
-        pieces = list(pairwise(cuts))
-        for low, high in pieces:
-            own = frame_operators(features[low:high], moves)
-            restarts += _forward(model, own, state, past[low:high])
-        for low, high in reversed(pieces) if look_ahead else ():
-            own = frame_operators(features[low:high], moves)
-            restarts += _backward(model, own, after, future[low:high])
+        state, after = ends.initial.copy(), ends.final.copy()  # one sequence too long for a block
+        pieces = [slice(low, min(low + step, end)) for low in range(begin, end, step)]
+        for at in pieces:
+            own = frame_operators(features[at], moves)
+            restarts += forward_pass(own, ends, state, past[at], masses[at])
+        for at in reversed(pieces) if look_ahead else ():
+            restarts += backward_pass(frame_operators(features[at], moves), ends, after, future[at])
     return past, future, restarts
-
-
-def _ends(model: ContinuousTagger) -> tuple[FloatArray, FloatArray]:
-    return model.initial.copy(), model.final.copy()
-
-
-def _forward(
-    model: ContinuousTagger, operators: FloatArray, state: FloatArray, out: FloatArray
-) -> int:
-    masses = np.empty(len(operators))
-    return forward_pass(operators, model.ends, state, out, masses)
-
-
-def _backward(
-    model: ContinuousTagger, operators: FloatArray, future: FloatArray, out: FloatArray
-) -> int:
-    return backward_pass(operators, model.ends, future, out)
 
 
 def _blocks(offsets: IndexArray, step: int) -> list[tuple[int, int]]:

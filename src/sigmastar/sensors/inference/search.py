@@ -36,11 +36,7 @@ class BestLabels:
 
 
 def best_labels(
-    model: ContinuousTagger,
-    features: FloatArray,
-    offsets: IndexArray,
-    *,
-    max_nodes: int = 50_000,
+    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, *, max_nodes: int = 50_000
 ) -> BestLabels:
     """Search for the labelling of largest weight of each sequence.
 

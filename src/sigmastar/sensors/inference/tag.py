@@ -56,11 +56,7 @@ def share_right(model: ContinuousTagger, frames: Frames, decoding: str) -> float
 
 
 def tag_frames(
-    model: ContinuousTagger,
-    X: Any,
-    *,
-    lengths: ArrayLike | None = None,
-    decoding: str = "marginal",
+    model: ContinuousTagger, X: Any, *, lengths: ArrayLike | None = None, decoding: str = "marginal"
 ) -> TaggedFrames:
     """Label sequences of frames.
 

@@ -28,11 +28,7 @@ class Ends(NamedTuple):
 
 @kernel
 def forward_pass(
-    operators: FloatArray,
-    ends: Ends,
-    state: FloatArray,
-    states: FloatArray,
-    log_mass: FloatArray,
+    operators: FloatArray, ends: Ends, state: FloatArray, states: FloatArray, log_mass: FloatArray
 ) -> int:
     """Carry ``state`` over the frames; return how often it had to start afresh.
 
@@ -67,10 +63,7 @@ def forward_pass(
 
 @kernel
 def backward_pass(
-    operators: FloatArray,
-    ends: Ends,
-    future: FloatArray,
-    futures: FloatArray,
+    operators: FloatArray, ends: Ends, future: FloatArray, futures: FloatArray
 ) -> int:
     """Carry ``future`` from the last frame to the first; ``futures[t]`` is that after frame t."""
     n_frames, n = operators.shape[0], len(future)

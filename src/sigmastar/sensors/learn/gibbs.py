@@ -74,10 +74,6 @@ def learn_gibbs(
         operators[:, :, block, block] = table
     typical = np.bincount(clusters, minlength=n_clusters) / len(clusters)
     model = ContinuousTagger(
-        initial=initial,
-        operators=operators,
-        final=np.ones(size),
-        labels=alphabet,
-        typical=typical,
+        initial=initial, operators=operators, final=np.ones(size), labels=alphabet, typical=typical
     )
     return Learned(model, {"n_draws": n_draws, "n_states_of_a_draw": n_states})

@@ -39,12 +39,7 @@ def stream(rows: Mapping[str, Sequence[object]], *, ax: Any = None) -> Any:
 
     colours = colormaps["tab10"]
     axes.imshow(
-        image,
-        aspect="auto",
-        cmap=colours,
-        vmin=-0.5,
-        vmax=_COLOURS - 0.5,
-        interpolation="nearest",
+        image, aspect="auto", cmap=colours, vmin=-0.5, vmax=_COLOURS - 0.5, interpolation="nearest"
     )
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set(xlabel="frame")

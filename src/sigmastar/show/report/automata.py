@@ -16,14 +16,15 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.drawing.charts import stems
 from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.heatmap import heatmap
-from sigmastar.drawing.markup import Markup, element
+from sigmastar.drawing.markup import Markup
 from sigmastar.metrics import perplexity_per_symbol, word_error_rate
 from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, scrolling, table
-from sigmastar.show.report.prediction import prediction_card
+from sigmastar.show.report.prediction import prediction_card, string_cell
 from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import StateGraph, state_graph
-from sigmastar.show.views.summary import ends_soon, shown_string, summarize
+from sigmastar.show.views.summary import ends_soon, summarize
 
 __all__ = ["automaton_facts", "automaton_sections", "graph_card"]
 
@@ -107,30 +108,18 @@ def _matrices(model: WFA | HMM, graph: StateGraph) -> list[Markup]:
     weights = np.abs(automaton.transitions).sum(axis=(1, 2))
     busiest = np.argsort(-weights, kind="stable")[:6]
     order = [int(name) for name in names]
-    small = (
-        [
-            element(
-                "figure",
-                element("figcaption", f"reading {automaton.alphabet.symbols[s]}"),
-                heatmap(
-                    automaton.transitions[s][np.ix_(order, order)],
-                    [""] * len(order),
-                    [""] * len(order),
-                    title=f"transitions reading {automaton.alphabet.symbols[s]}",
-                    cell=max(3.0, min(10.0, 110.0 / len(order))),
-                    percent=not graph.grouped,
-                ),
-            )
-            for s in busiest
-        ]
-        if not graph.grouped or len(order) == model.n_states
-        else []
-    )
-    if small:
+    reading = [f"reading {automaton.alphabet.symbols[s]}" for s in busiest]
+    small = [
+        Small(read, f"transitions {read}", automaton.transitions[s][np.ix_(order, order)])
+        for read, s in zip(reading, busiest, strict=True)
+    ]
+    if small and (not graph.grouped or len(order) == model.n_states):
         cards.append(
-            card(
+            matrices_card(
                 "Transitions by symbol",
-                element("div", *small, class_="grid"),
+                small,
+                cells=(3.0, 10.0),
+                percent=not graph.grouped,
                 note="The six symbols of most weight, states in the same order.",
             )
         )
@@ -211,12 +200,7 @@ def _test(model: WFA | HMM, data: Corpus) -> list[Markup]:
     each = np.where(finite, logs / (lengths + 1), -np.inf)
     worst = np.argsort(each, kind="stable")[:8]
     surprising = [
-        (
-            element("span", shown_string(data[int(i)], 60), class_="string"),
-            f"{logs[i]:.2f}",
-            f"{-each[i] / np.log(2):.2f}",
-        )
-        for i in worst
+        (string_cell(data[int(i)]), f"{logs[i]:.2f}", f"{-each[i] / np.log(2):.2f}") for i in worst
     ]
     return [
         card("How well it does", table(("measure", "value"), rows)),
@@ -236,15 +220,12 @@ def _examples(model: WFA | HMM) -> list[Markup]:
     opened = int(min(max(_SEARCH_PRODUCTS / size, 200), 20_000))
     likely = [] if large else inference.likeliest_strings(model, 10, max_opened=opened)
     if likely:
-        rows = [
-            (element("span", shown_string(string, 60) or "(empty)", class_="string"), f"{p:.4g}")
-            for string, p in likely
-        ]
+        rows = [(string_cell(string), f"{p:.4g}") for string, p in likely]
         cards.append(card("Likeliest strings", table(("string", "probability"), rows)))
     # Where strings may not end, or ends are rare among very many symbols: beginnings.
     length = _BEGINNING if large or not ends_soon(model) else None
     corpus = inference.sample(model, 10, random_state=0, length=length)
-    drawn = [(element("span", shown_string(s, 60) or "(empty)", class_="string"),) for s in corpus]
+    drawn = [(string_cell(string),) for string in corpus]
     note = "" if length is None else f"Beginnings of {length} symbols."
     cards.append(card("Drawn at random", table(("string",), drawn), note=note))
     return cards

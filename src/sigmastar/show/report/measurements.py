@@ -10,12 +10,13 @@ import numpy as np
 from sigmastar.core.types import FloatArray
 from sigmastar.drawing.charts import lines
 from sigmastar.drawing.heatmap import heatmap
-from sigmastar.drawing.markup import Markup, element
+from sigmastar.drawing.markup import Markup
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
 from sigmastar.sensors.hmm.model import MeasurementHMM
 from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, table
 from sigmastar.show.report.sensors import stream_card
 
@@ -79,26 +80,16 @@ def _covariances(model: MeasurementHMM) -> list[Markup]:
     covariance = getattr(model.emission, "covariance", None)
     if covariance is None or not 2 <= model.n_columns <= _MOST_COLUMNS:
         return []
-    columns = list(model.columns or ())
-    figures = [
-        element(
-            "figure",
-            element("figcaption", (model.names or ())[k]),
-            heatmap(
-                _correlation(covariance(k)),
-                columns,
-                columns,
-                title=f"correlations in state {(model.names or ())[k]}",
-                cell=max(6.0, min(16.0, 120.0 / model.n_columns)),
-                percent=False,
-            ),
-        )
-        for k in range(min(model.n_states, _MOST_MATRICES))
+    small = [
+        Small(name, f"correlations in state {name}", _correlation(covariance(k)))
+        for k, name in enumerate((model.names or ())[:_MOST_MATRICES])
     ]
     return [
-        card(
+        matrices_card(
             "Correlations within states",
-            element("div", *figures, class_="grid"),
+            small,
+            names=model.columns,
+            cells=(6.0, 16.0),
             note="Orange is negative.",
             wide=True,
         )

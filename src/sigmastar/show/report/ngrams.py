@@ -9,12 +9,11 @@ import numpy as np
 
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.drawing.markup import Markup, element
+from sigmastar.drawing.markup import Markup
 from sigmastar.ngrams.predictor import Predictor
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, table
-from sigmastar.show.report.prediction import prediction_card
-from sigmastar.show.views.summary import shown_string
+from sigmastar.show.report.prediction import prediction_card, string_cell
 
 __all__ = ["ngram_sections"]
 
@@ -65,5 +64,5 @@ def _examples(model: Predictor) -> list[Markup]:
     rng = np.random.default_rng(0)
     length = 60 if not model.ends else 200
     drawn = [model.alphabet.decode(model.draw(rng, length)) for _ in range(8)]
-    rows = [(element("span", shown_string(string, 120), class_="string"),) for string in drawn]
+    rows = [(string_cell(string, 120),) for string in drawn]
     return [card("Drawn at random", table(("string",), rows), wide=True)]

@@ -1,18 +1,18 @@
-"""A card about what comes next after a beginning."""
+"""Strings on a page, and what comes next after them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.drawing.charts import bars
-from sigmastar.drawing.markup import Markup
+from sigmastar.drawing.markup import Markup, element
 from sigmastar.show.report.page import card
 from sigmastar.show.views.summary import shown_string
 
-__all__ = ["prediction_card"]
+__all__ = ["prediction_card", "string_cell"]
 
 
 def prediction_card(
@@ -29,3 +29,8 @@ def prediction_card(
             title=f"next symbol after {after}",
         ),
     )
+
+
+def string_cell(string: Iterable[object], most: int = 60) -> Markup:
+    """Write a string into a table, cut if it is long."""
+    return element("span", shown_string(string, most) or "(empty)", class_="string")

@@ -10,12 +10,12 @@ import numpy as np
 from sigmastar.core.confusion import confusion
 from sigmastar.corpus.frames import FrameTable
 from sigmastar.drawing.charts import lines, strips
-from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
 from sigmastar.sensors.inference.tag import tag_frames
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.labels import confusion_cards, first_states, percent
 from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, table
 
 __all__ = ["sensor_sections", "stream_card"]
@@ -37,34 +37,17 @@ def sensor_sections(
 
 
 def _operators(model: ContinuousTagger) -> list[Markup]:
-    states = [""] * min(model.n_states, _MOST_STATES)
+    first = slice(0, _MOST_STATES)
+    typical = np.einsum(
+        "lfij,f->lij", model.operators[:_MOST_LABELS, :, first, first], model.typical
+    )
     small = [
-        element(
-            "figure",
-            element("figcaption", str(name)),
-            heatmap(
-                np.einsum(
-                    "fij,f->ij",
-                    model.operators[code][:, : len(states), : len(states)],
-                    model.typical,
-                ),
-                states,
-                states,
-                title=f"operator of {name}",
-                cell=max(4.0, min(14.0, 110.0 / len(states))),
-                percent=False,
-            ),
-        )
-        for code, name in enumerate(model.labels.symbols[:_MOST_LABELS])
+        Small(str(name), f"operator of {name}", matrix)
+        for name, matrix in zip(model.labels.symbols, typical, strict=False)
     ]
-    return [
-        card(
-            "Operators by label",
-            element("div", *small, class_="grid"),
-            note="How the state moves under each label at a typical frame; orange is negative."
-            + first_states(model.n_states, _MOST_STATES),
-        )
-    ]
+    note = "How the state moves under each label at a typical frame; orange is negative."
+    note += first_states(model.n_states, _MOST_STATES)
+    return [matrices_card("Operators by label", small, note=note)]
 
 
 def _test(model: ContinuousTagger, data: FrameTable) -> list[Markup]:

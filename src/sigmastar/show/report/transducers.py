@@ -19,6 +19,7 @@ from sigmastar.metrics import (
 )
 from sigmastar.show.report.labels import confusion_cards, first_states, percent
 from sigmastar.show.report.learning import learning_cards
+from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, scrolling, table
 from sigmastar.show.views.summary import shown_string
 from sigmastar.transducers import inference as inference
@@ -54,21 +55,9 @@ def _machine(machine: Transducer) -> list[Markup]:
             for s in range(len(inputs))
         ]
     )[:, : len(outputs)]
-    states = [""] * min(machine.n_states, _MOST_STATES)
     small = [
-        element(
-            "figure",
-            element("figcaption", f"reading {name}"),
-            heatmap(
-                machine.input_sums[s, : len(states), : len(states)],
-                states,
-                states,
-                title=f"moves reading {name}",
-                cell=max(4.0, min(14.0, 110.0 / len(states))),
-                percent=False,
-            ),
-        )
-        for s, name in enumerate(inputs[:8])
+        Small(f"reading {name}", f"moves reading {name}", moves[:_MOST_STATES, :_MOST_STATES])
+        for name, moves in zip(inputs[:8], machine.input_sums, strict=False)
     ]
     return [
         card(
@@ -85,9 +74,9 @@ def _machine(machine: Transducer) -> list[Markup]:
             ),
             note="Probability of each output for the first symbol of a sequence.",
         ),
-        card(
+        matrices_card(
             "Moves by input",
-            element("div", *small, class_="grid"),
+            small,
             note="Operators summed over all outputs; orange is negative."
             + first_states(machine.n_states, _MOST_STATES),
         ),

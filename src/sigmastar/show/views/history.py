@@ -28,11 +28,7 @@ class Curve:
 
 
 # Key in the record -> what the curve is called.
-_BY_STEP = {
-    "objective": "training",
-    "log_likelihood": "log-likelihood",
-    "held_out": "held out",
-}
+_BY_STEP = {"objective": "training", "log_likelihood": "log-likelihood", "held_out": "held out"}
 
 
 def learning_curves(history: Mapping[str, Any]) -> list[Curve]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -14,14 +15,15 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.baum_welch import learn_untagged
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.settings import RULES, TaggerParameters, TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel, HMMTagging
 from sigmastar.tagging.taggers.sentences import as_sentences, as_tagged
-from sigmastar.tagging.taggers.settings import RULES, TaggerSettings
 
 __all__ = ["HMMTagger"]
 
 
-class HMMTagger(HMMTagging, ModelEstimator):
+@dataclass(eq=False, repr=False)
+class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
     """A hidden Markov model that gives each word of a sentence its tag.
 
     Parameters
@@ -77,41 +79,8 @@ class HMMTagger(HMMTagging, ModelEstimator):
     [['DT', 'NN']]
     """
 
-    model_: HMMTaggerModel
+    model_: HMMTaggerModel = field(init=False)
     _rules: ClassVar[Mapping[str, Rule]] = RULES
-
-    def __init__(
-        self,
-        order: int = 2,
-        *,
-        classes: str = "words",
-        n_lexical: int = 0,
-        max_classes: int | None = None,
-        smoothing: str = "witten-bell",
-        strength: float = 5.0,
-        prior: float = 0.5,
-        context_weight: float = 0.4,
-        threshold: float = 0.02,
-        rare_count: int = 10,
-        max_suffix: int = 8,
-        decoding: str = "viterbi",
-        max_iter: int = 50,
-        tol: float = 1e-4,
-    ) -> None:
-        self.order = order
-        self.classes = classes
-        self.n_lexical = n_lexical
-        self.max_classes = max_classes
-        self.smoothing = smoothing
-        self.strength = strength
-        self.prior = prior
-        self.context_weight = context_weight
-        self.threshold = threshold
-        self.rare_count = rare_count
-        self.max_suffix = max_suffix
-        self.decoding = decoding
-        self.max_iter = max_iter
-        self.tol = tol
 
     def fit(self, X: Any, y: Any = None, *, lexicon: Lexicon | None = None) -> Self:
         """Train from tagged sentences; or, without tags but with a lexicon, by Baum-Welch.

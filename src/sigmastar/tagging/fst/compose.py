@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.types import SymbolArray
 from sigmastar.tagging.fst.openfst import NotSequential
-from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.sequential import Growing, SequentialTransducer
 
 __all__ = ["compose"]
 
@@ -19,68 +20,43 @@ def compose(
     if first.output_symbols != second.inputs:
         raise InvalidParameter("the second transducer must read the symbols that the first writes.")
     step, write = second.next_states.tolist(), second.outputs.tolist()
-    strings = Strings(len(second.output_symbols))
-    memory: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
 
+    @cache
     def through(state: int, number: int) -> tuple[int, tuple[int, ...]]:
         """Run the second machine over one output string of the first."""
-        known = memory.get((state, number))
-        if known is None:
-            at = state
-            out: list[int] = []
-            for symbol in first.string(number):
-                out.extend(second.string(write[at][symbol]))
-                at = step[at][symbol]
-                if at < 0:
-                    break
-            known = memory[state, number] = (at, tuple(out))
-        return known
+        out: list[int] = []
+        for symbol in first.string(number):
+            out.extend(second.string(write[state][symbol]))
+            state = step[state][symbol]
+            if state < 0:
+                break
+        return state, tuple(out)
 
     targets, outputs = first.next_states, first.outputs
     width = first.n_inputs
-    numbers = {(0, 0): 0}
-    queue = [(0, 0)]
-    rows: list[SymbolArray] = []
-    written: list[SymbolArray] = []
-    final: list[int] = []
-    while len(rows) < len(queue):
-        one, two = queue[len(rows)]
+    grown = Growing((0, 0), second.output_symbols)
+    for one, two in grown.states:
         used, which = np.unique(outputs[one], return_inverse=True)
         results = [through(two, int(number)) for number in used]
         onward = np.array([at for at, _ in results])[which]
-        numbered = np.array([strings.number(out) for _, out in results])[which]
+        numbered = np.array([grown.string(out) for _, out in results])[which]
         good = (targets[one] >= 0) & (onward >= 0)
         row = np.full(width, -1, np.int32)
         pairs, place = np.unique(
             targets[one][good].astype(np.int64) * second.n_states + onward[good],
             return_inverse=True,
         )
-        names = []
-        for code in pairs.tolist():
-            pair = divmod(code, second.n_states)
-            if pair not in numbers:
-                numbers[pair] = len(queue)
-                queue.append(pair)
-            names.append(numbers[pair])
-        if len(queue) * width > max_entries:
+        numbers = [grown.state(divmod(pair, second.n_states)) for pair in pairs.tolist()]
+        if len(grown.states) * width > max_entries:
             raise NotSequential(
-                f"the composition has more than {len(queue) - 1:,} states over {width:,} inputs, "
-                "too large for one table; run the two machines one after the other."
+                f"the composition has more than {len(grown.states) - 1:,} states over {width:,} "
+                "inputs, too large for one table; run the two machines one after the other."
             )
-        row[good] = np.array(names, np.int32)[place]
-        rows.append(row)
-        written.append(np.where(good, numbered, 0).astype(np.int32))
+        row[good] = np.array(numbers, np.int32)[place]
         last = -1
         if first.final[one] >= 0:
             at, out = through(two, int(first.final[one]))
             if at >= 0 and second.final[at] >= 0:
-                last = strings.number((*out, *second.string(int(second.final[at]))))
-        final.append(last)
-    return SequentialTransducer(
-        next_states=np.stack(rows),
-        outputs=np.stack(written),
-        final=np.array(final, np.int32),
-        pool=strings.pool(),
-        inputs=first.inputs,
-        output_symbols=second.output_symbols,
-    ).minimized()
+                last = grown.string((*out, *second.string(int(second.final[at]))))
+        grown.add(row, np.where(good, numbered, 0), last)
+    return grown.machine(first.inputs)

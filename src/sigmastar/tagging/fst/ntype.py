@@ -8,22 +8,23 @@ a pair of tags (n2), or nothing (n0).
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolArray
-from sigmastar.tagging.fst.names import class_names
 from sigmastar.tagging.fst.sequential import NO_STRINGS, SequentialTransducer
-from sigmastar.tagging.kernels.ntype import greedy_pairs, greedy_tags
-from sigmastar.tagging.model import TagModel
+from sigmastar.tagging.kernels.ntype import greedy_tags
+from sigmastar.tagging.model import TagModel, class_names
 
-__all__ = ["n1_choices", "n_type", "reachable"]
+__all__ = ["n1_choices", "n_type"]
 
 
 def n1_choices(model: TagModel) -> SymbolArray:
     """Return the tag that n1 chooses for each class (column) after each tag (row)."""
     choices = np.empty((model.n_tags + 1, model.n_classes), np.int32)
-    greedy_tags(model.classes, model.bigram, choices)
+    greedy_tags(model.classes, model.bigram, np.arange(len(choices), dtype=np.int32), choices)
     return choices
 
 
@@ -32,17 +33,14 @@ def n_type(model: TagModel, order: int) -> SequentialTransducer:
     n = model.n_tags
     if order == 0:
         best = np.array(
-            [
-                model.candidates[a + int(np.argmax(model.scores[a:b]))]
-                for a, b in zip(model.offsets[:-1], model.offsets[1:], strict=True)
-            ]
+            [model.candidates[a + np.argmax(model.scores[a:b])] for a, b in pairwise(model.offsets)]
         )
         return _writing_tags(model, np.zeros((1, model.n_classes), np.int32), best[None, :])
     if order == 1:
         # The boundary's row comes first: it is the start.
         rows = np.concatenate(([n], np.arange(n)))
         choices = n1_choices(model)[rows]
-        return reachable(_writing_tags(model, choices + 1, choices)).minimized()
+        return _writing_tags(model, choices + 1, choices).reachable().minimized()
     if model.order != 2:
         raise InvalidParameter('kind="n2" needs a tagger of order 2; this one has order 1.')
     return _n2_type(model)
@@ -50,13 +48,9 @@ def n_type(model: TagModel, order: int) -> SequentialTransducer:
 
 def _writing_tags(model: TagModel, targets: SymbolArray, tags: SymbolArray) -> SequentialTransducer:
     """Make the machine that writes one tag on every arc and may end everywhere."""
+    final = np.zeros(len(targets), np.int32)
     return SequentialTransducer(
-        next_states=targets,
-        outputs=tags + 1,
-        final=np.zeros(len(targets), np.int32),
-        pool=NO_STRINGS,
-        inputs=class_names(model),
-        output_symbols=model.tags,
+        targets, tags + 1, final, NO_STRINGS, class_names(model), model.tags
     )
 
 
@@ -70,9 +64,11 @@ def _n2_type(model: TagModel) -> SequentialTransducer:
     rows: list[SymbolArray] = []
     while len(rows) < len(pairs):
         older, old = pairs[len(rows)]
-        choices = np.empty(model.n_classes, np.int32)
-        greedy_pairs(classes, model.trigram, older, old, choices)
-        rows.append(choices)
+        choices = np.empty((1, model.n_classes), np.int32)
+        greedy_tags(
+            classes, model.trigram[older, old : old + 1], np.array([old], np.int32), choices
+        )
+        rows.append(choices[0])
         for tag in np.unique(choices).tolist():
             if number[old, tag] < 0:
                 number[old, tag] = len(pairs)
@@ -80,27 +76,3 @@ def _n2_type(model: TagModel) -> SequentialTransducer:
     tags = np.stack(rows)
     before = np.array([old for _, old in pairs])
     return _writing_tags(model, number[before[:, None], tags], tags).minimized()
-
-
-def reachable(machine: SequentialTransducer) -> SequentialTransducer:
-    """Drop the states that no sequence leads to."""
-    targets = machine.next_states
-    seen = np.zeros(machine.n_states, bool)
-    seen[0] = True
-    front = np.array([0])
-    while len(front):
-        found = np.unique(targets[front])
-        front = found[(found >= 0) & ~seen[found]]
-        seen[front] = True
-    if seen.all():
-        return machine
-    renumber = np.cumsum(seen) - 1
-    kept = targets[seen]
-    return SequentialTransducer(
-        next_states=np.where(kept >= 0, renumber[kept], -1).astype(np.int32),
-        outputs=machine.outputs[seen],
-        final=machine.final[seen],
-        pool=machine.pool,
-        inputs=machine.inputs,
-        output_symbols=machine.output_symbols,
-    )

@@ -9,13 +9,12 @@ the delay and refused with the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
-
-import numpy as np
 
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.extras import require
-from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.sequential import Growing, SequentialTransducer
 
 __all__ = ["NotSequential", "from_openfst", "load_pynini", "to_openfst"]
 
@@ -53,15 +52,11 @@ def to_openfst(machine: SequentialTransducer) -> Any:
 
     def connect(source: int, label: int, string: tuple[int, ...], target: int) -> None:
         """Add a chain that reads one label and writes a string."""
-        first = string[0] + 1 if string else _EPSILON
-        for position in range(max(1, len(string))):
-            last = position >= len(string) - 1
-            onward = target if last else fst.add_state()
-            written = string[position] + 1 if position else first
-            fst.add_arc(
-                source, pynini.Arc(label if position == 0 else _EPSILON, written, 0, onward)
-            )
-            source = onward
+        written = [symbol + 1 for symbol in string] or [_EPSILON]
+        onward = [*(fst.add_state() for _ in written[1:]), target]
+        for symbol, state in zip(written, onward, strict=True):
+            fst.add_arc(source, pynini.Arc(label, symbol, 0, state))
+            source, label = state, _EPSILON
 
     for state in range(machine.n_states):
         for code, (target, number) in enumerate(zip(targets[state], outputs[state], strict=True)):
@@ -88,17 +83,11 @@ def from_openfst(
 ) -> SequentialTransducer:
     """Turn a pynini.Fst (labels are codes plus one) into a sequential transducer."""
     arcs, finals = _arcs(fst)
-    strings = Strings(len(outputs))
     start, early = _settled(_closure({(int(fst.start()), ())}, arcs, finals, max_delay))
     if early:
         raise NotSequential("the transducer writes before it reads; give it an input to do so.")
-    numbers = {start: 0}
-    queue = [start]
-    targets: list[list[int]] = []
-    written: list[list[int]] = []
-    final: list[int] = []
-    while len(targets) < len(queue):
-        members = queue[len(targets)]
+    grown = Growing(start, outputs)
+    for members in grown.states:
         row, out = [-1] * len(inputs), [0] * len(inputs)
         moves: dict[int, set[Delayed]] = {}
         for state, delayed in members:
@@ -108,26 +97,14 @@ def from_openfst(
                     moves.setdefault(label, set()).add((target, tail))
         for label, reached in moves.items():
             onward, prefix = _settled(_closure(reached, arcs, finals, max_delay))
-            if onward not in numbers:
-                numbers[onward] = len(queue)
-                queue.append(onward)
-                if len(queue) > max_states:
-                    raise NotSequential(f"the transducer needs more than {max_states:,} states.")
-            row[label - 1], out[label - 1] = numbers[onward], strings.number(prefix)
-        targets.append(row)
-        written.append(out)
+            row[label - 1], out[label - 1] = grown.state(onward), grown.string(prefix)
+            if len(grown.states) > max_states:
+                raise NotSequential(f"the transducer needs more than {max_states:,} states.")
         ends = {tail for state, tail in members if state in finals}
         if len(ends) > 1:
             raise NotSequential("the transducer gives one input several outputs.")
-        final.append(strings.number(ends.pop()) if ends else -1)
-    return SequentialTransducer(
-        next_states=np.array(targets, np.int32),
-        outputs=np.array(written, np.int32),
-        final=np.array(final, np.int32),
-        pool=strings.pool(),
-        inputs=inputs,
-        output_symbols=outputs,
-    ).minimized()
+        grown.add(row, out, grown.string(ends.pop()) if ends else -1)
+    return grown.machine(inputs)
 
 
 def _arcs(fst: Any) -> tuple[list[list[tuple[int, int, int]]], set[int]]:
@@ -147,10 +124,7 @@ def _arcs(fst: Any) -> tuple[list[list[tuple[int, int, int]]], set[int]]:
 
 
 def _closure(
-    members: set[Delayed],
-    arcs: list[list[tuple[int, int, int]]],
-    finals: set[int],
-    max_delay: int,
+    members: set[Delayed], arcs: list[list[tuple[int, int, int]]], finals: set[int], max_delay: int
 ) -> set[Delayed]:
     """Add what is reached without reading; keep what can read or end."""
     found = set(members)
@@ -179,10 +153,7 @@ def _closure(
 def _settled(members: set[Delayed]) -> tuple[frozenset[Delayed], tuple[int, ...]]:
     """Split off what all members agree to write."""
     tails = [tail for _, tail in members]
-    prefix = min(tails, key=len)
-    for tail in tails:
-        length = 0
-        while length < len(prefix) and prefix[length] == tail[length]:
-            length += 1
-        prefix = prefix[:length]
+    first, last = min(tails), max(tails)  # what these two share, all share
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    prefix = tuple(symbol for symbol, _ in alike)
     return frozenset((state, tail[len(prefix) :]) for state, tail in members), prefix

@@ -180,8 +180,8 @@ def _too_many() -> TooLarge:
     )
 
 
-def one_of(codes: Sequence[int]) -> Any:
-    """Return the acceptor of one symbol out of some."""
+def one_of(codes: Sequence[int], shift: int = 0) -> Any:
+    """Return the acceptor of one symbol out of some, or what writes the one so far behind it."""
     pynini = load_pynini()
     fst = pynini.Fst()
     fst.add_state()
@@ -189,5 +189,5 @@ def one_of(codes: Sequence[int]) -> Any:
     fst.set_start(0)
     fst.set_final(1)
     for code in codes:
-        fst.add_arc(0, pynini.Arc(code + 1, code + 1, 0, 1))
+        fst.add_arc(0, pynini.Arc(code + 1, code + shift + 1, 0, 1))
     return fst

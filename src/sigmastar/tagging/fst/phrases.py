@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sigmastar.core.errors import InvalidData
 from sigmastar.tagging.fst.openfst import NotSequential
 from sigmastar.tagging.fst.patterns import TagAlphabet, parse_pattern
-from sigmastar.tagging.fst.sequential import SequentialTransducer, Strings
+from sigmastar.tagging.fst.sequential import Growing, SequentialTransducer
 
 __all__ = ["NOUN_PHRASE", "bracketed", "phrase_transducer"]
 
@@ -38,20 +36,11 @@ def phrase_transducer(
     max_delay: int = 8,
     max_states: int = 100_000,
 ) -> SequentialTransducer:
-    """Build the transducer that marks the phrases of a pattern.
+    """Build the transducer that marks the phrases of a pattern over the given tags.
 
-    Parameters
-    ----------
-    tags : sequence of str
-        The tag set that the transducer reads.
-    pattern : str
-        The phrase; by default a noun phrase over Penn tags (tags that ``tags`` lacks are ignored).
-    label : str
-        The name of the phrase in the output.
-    max_delay : int
-        How many tags a match may wait for its decision.
-    max_states : int
-        The most states to make.
+    The default is a noun phrase over Penn or universal tags (those that ``tags`` lacks are
+    ignored). ``label`` names the phrase in the output; a match may wait ``max_delay`` tags for its
+    decision.
     """
     if pattern == NOUN_PHRASE:
         pattern = _noun_phrase(tags)
@@ -94,46 +83,28 @@ def phrase_transducer(
             written.extend(out)
         return scan, tuple(written)
 
-    strings = Strings(3 * n)
+    names = [*tags, *(f"{tag}|{place}-{label}" for place in "BI" for tag in tags)]
     first: Scan = (start, (), False)
-    numbers: dict[Scan, int] = {first: 0}
-    queue = [first]
-    targets: list[list[int]] = []
-    outputs: list[list[int]] = []
-    final: list[int] = []
-    while len(targets) < len(queue):
-        scan = queue[len(targets)]
+    grown = Growing(first, names)
+    for scan in grown.states:
         row, out = [], []
         for tag in range(n):
             onward, written = read(scan, tag)
-            if len(onward[1]) > max_delay or len(queue) > max_states:
+            if len(onward[1]) > max_delay or len(grown.states) > max_states:
                 raise NotSequential(
                     f"the pattern {pattern!r} is not sequential: a match may have to be given up "
                     f"after more than {max_delay} tags. Bound its repetitions (JJ? JJ? for JJ*)."
                 )
-            if onward not in numbers:
-                numbers[onward] = len(queue)
-                queue.append(onward)
-            row.append(numbers[onward])
-            out.append(strings.number(written))
-        targets.append(row)
-        outputs.append(out)
+            row.append(grown.state(onward))
+            out.append(grown.string(written))
         ending: list[int] = []
         waiting, matched = scan[1], scan[2]
         while waiting:
             last, written = settle(waiting, matched, ())
             ending.extend(written)
             waiting, matched = last[1], last[2]
-        final.append(strings.number(ending))
-    names = [*tags, *(f"{tag}|B-{label}" for tag in tags), *(f"{tag}|I-{label}" for tag in tags)]
-    return SequentialTransducer(
-        next_states=np.array(targets, np.int32),
-        outputs=np.array(outputs, np.int32),
-        final=np.array(final, np.int32),
-        pool=strings.pool(),
-        inputs=tags,
-        output_symbols=names,
-    ).minimized()
+        grown.add(row, out, grown.string(ending))
+    return grown.machine(tags)
 
 
 def _noun_phrase(tags: Sequence[str]) -> str:

@@ -138,15 +138,8 @@ class RuleSet:
         pynini = load_pynini()
         symbols = alphabet or self.alphabet
         focus = f"{rule.word}/{rule.source}" if rule.word else rule.source
-        old = symbols.codes(focus)
         shift = symbols.tags.index(rule.target) - symbols.tags.index(rule.source)
-        change = pynini.Fst()
-        change.add_state()
-        change.add_state()
-        change.set_start(0)
-        change.set_final(1)
-        for code in old:
-            change.add_arc(0, pynini.Arc(code + 1, code + shift + 1, 0, 1))
+        change = one_of(symbols.codes(focus), shift)
         every = one_of(range(len(symbols))).star.optimize()
         try:
             left = parse_pattern(rule.left, symbols)
@@ -288,22 +281,13 @@ def _by_composition(fst: Any, codes: SymbolArray, starts: IndexArray, n: int) ->
 
 def _without_words(machine: SequentialTransducer, tags: Sequence[str]) -> SequentialTransducer:
     """Forget the words on the output side."""
-    n = len(tags)
-    total = len(machine.output_symbols)
-    numbers = machine.outputs
-    single = (numbers > 0) & (numbers <= total)
-    numbers = np.where(
-        single, (numbers - 1) % n + 1, np.where(numbers > total, numbers - total + n, 0)
+    n, total = len(tags), len(machine.output_symbols)
+    # Numbers of output strings: none, single symbols, longer ones.
+    numbers = np.concatenate(
+        ([0], 1 + np.arange(total) % n, 1 + n + np.arange(len(machine.pool.offsets)), [-1])
     )
-    final = machine.final
-    last = np.where(
-        final > total, final - total + n, np.where(final > 0, (final - 1) % n + 1, final)
-    )
+    pool = machine.pool._replace(symbols=machine.pool.symbols % n)
+    outputs, final = numbers[machine.outputs], numbers[machine.final]
     return SequentialTransducer(
-        next_states=machine.next_states,
-        outputs=numbers,
-        final=last.astype(np.int32),
-        pool=machine.pool._replace(symbols=machine.pool.symbols % n),
-        inputs=machine.inputs,
-        output_symbols=tags,
+        machine.next_states, outputs, final, pool, machine.inputs, tags
     ).minimized()

@@ -7,10 +7,11 @@ transducers). Tables are dense: a step is one look-up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sigmastar.core.arrays import checked_runs
 from sigmastar.core.errors import InvalidData, InvalidModel
@@ -18,15 +19,11 @@ from sigmastar.core.facts import Codes, Fact, Offsets, proved
 from sigmastar.core.memory import check_memory
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.sequential import (
-    Arcs,
-    Pool,
-    output_lengths,
-    run_aligned,
-    run_free,
-)
+from sigmastar.tagging.kernels.sequential import Arcs, Pool, output_lengths, run_rows
 
-__all__ = ["NO_STRINGS", "SequentialTransducer", "Strings"]
+__all__ = ["NO_STRINGS", "Growing", "SequentialTransducer"]
+
+S = TypeVar("S", bound=Hashable)
 
 _NEXT = 32
 _OUTPUT = (1 << _NEXT) - 1
@@ -37,37 +34,8 @@ FACTS: dict[str, Fact] = {
     "string_offsets": Offsets("strings", into="string_symbols"),
     "string_symbols": Codes("string_symbols", below="output_symbols"),
 }
+_ARRAYS = ("table", "final", "string_symbols", "string_offsets")  # as files name them
 NO_STRINGS = Pool(np.zeros(1, np.int32), np.zeros(1, np.int64))  # no output is longer than one
-
-
-class Strings:
-    """Distinct output strings and their numbers: 0 is empty, then single symbols, then others."""
-
-    def __init__(self, n_symbols: int) -> None:
-        self.n_symbols = n_symbols
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._strings: list[tuple[int, ...]] = []
-
-    def number(self, string: Iterable[int]) -> int:
-        """Return the number of a string, which is remembered if it is new."""
-        symbols = tuple(string)
-        if len(symbols) == 0:
-            return 0
-        if len(symbols) == 1:
-            return 1 + symbols[0]
-        known = self._numbers.get(symbols)
-        if known is None:
-            known = 1 + self.n_symbols + len(self._strings)
-            self._numbers[symbols] = known
-            self._strings.append(symbols)
-        return known
-
-    def pool(self) -> Pool:
-        """Return the symbols of all longer strings, and where each begins."""
-        offsets = np.zeros(len(self._strings) + 1, np.int64)
-        np.cumsum([len(string) for string in self._strings], out=offsets[1:])
-        flat = [symbol for string in self._strings for symbol in string]
-        return Pool(np.array(flat or [0], np.int32), offsets)
 
 
 class SequentialTransducer:
@@ -189,16 +157,7 @@ class SequentialTransducer:
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Run sequences through a machine that writes one symbol for each that it reads."""
         codes, starts = checked_runs(codes, starts, self.n_inputs)
-        output = np.empty(len(codes), np.int32)
-        failed = np.zeros(len(starts) - 1, np.bool_)
-        arcs = self._arcs
-        over_rows(
-            lambda a, b: run_aligned(codes, starts[a : b + 1], arcs, output, failed[a:b]),
-            len(failed),
-        )
-        if failed.any():
-            raise self._refused(int(failed.argmax()))
-        return output
+        return self._write(codes, starts, starts, np.empty(len(codes), np.int32))
 
     def run(self, codes: SymbolArray, starts: IndexArray) -> tuple[SymbolArray, IndexArray]:
         """Run sequences; return all outputs one after the other, and where each begins."""
@@ -215,8 +174,22 @@ class SequentialTransducer:
             "Run fewer sequences at once.",
         )
         output = np.empty(int(offsets[-1]), np.int32)
-        run_free(codes, starts, self._arcs, output)
-        return output, offsets
+        return self._write(codes, starts, offsets, output), offsets
+
+    def _write(
+        self, codes: SymbolArray, starts: IndexArray, places: IndexArray, output: SymbolArray
+    ) -> SymbolArray:
+        """Run sequences, given where in the output each begins; return the output."""
+        failed = np.zeros(len(starts) - 1, np.bool_)
+        arcs = self._arcs
+
+        def run(a: int, b: int) -> None:
+            run_rows(codes, starts[a : b + 1], arcs, places[a : b + 1], output, failed[a:b])
+
+        over_rows(run, len(failed))
+        if failed.any():
+            raise self._refused(int(failed.argmax()))
+        return output
 
     def accepts(self, codes: SymbolArray, starts: IndexArray) -> NDArray[np.bool_]:
         """Tell which sequences the machine has an output for."""
@@ -266,14 +239,82 @@ class SequentialTransducer:
         order = np.argsort(first)
         renumber = np.empty(n_blocks, np.int64)
         renumber[order] = np.arange(n_blocks)
-        leaders = first[order]
-        kept = targets[leaders]
-        merged = np.where(kept >= 0, renumber[blocks[kept]], -1)
+        return self._kept(first[order], renumber[blocks])
+
+    def reachable(self) -> SequentialTransducer:
+        """Drop the states that no sequence leads to."""
+        targets = self.next_states
+        seen = np.zeros(self.n_states, bool)
+        seen[0] = True
+        front = np.array([0])
+        while len(front):
+            found = np.unique(targets[front])
+            front = found[(found >= 0) & ~seen[found]]
+            seen[front] = True
+        return self if seen.all() else self._kept(np.flatnonzero(seen), np.cumsum(seen) - 1)
+
+    def _kept(self, states: IndexArray, renumber: IndexArray) -> SequentialTransducer:
+        """Keep some states; ``renumber`` gives each state its new number, or that of its like."""
+        targets = self.next_states[states]
+        targets = np.where(targets >= 0, renumber[targets], -1)
+        outputs, final = self.outputs[states], self.final[states]
         return SequentialTransducer(
-            next_states=merged.astype(np.int32),
-            outputs=outputs[leaders],
-            final=self.final[leaders],
-            pool=self.pool,
-            inputs=self.inputs,
-            output_symbols=self.output_symbols,
+            targets, outputs, final, self.pool, self.inputs, self.output_symbols
         )
+
+    def to_arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
+        """Give the named arrays of the machine."""
+        arrays: tuple[np.ndarray[Any, Any], ...] = (self.table, self.final, *self.pool)
+        return {prefix + name: array for name, array in zip(_ARRAYS, arrays, strict=True)}
+
+    @classmethod
+    def from_arrays(
+        cls, array: Callable[[str], np.ndarray[Any, Any]], inputs: list[str], outputs: list[str]
+    ) -> SequentialTransducer:
+        """Rebuild from named arrays (``array`` gives one by name), checking every index."""
+        table, final, *pool = (array(name) for name in _ARRAYS)
+        table = np.asarray(table, np.int64)
+        targets = np.where(table >= 0, table >> _NEXT, -1)
+        return cls(targets, table & _OUTPUT, final, (pool[0], pool[1]), inputs, outputs)
+
+
+class Growing(Generic[S]):
+    """A machine under construction: its states by what they stand for, in the order they appear.
+
+    Go through ``states``, which grows meanwhile, and add a row for each.
+    """
+
+    def __init__(self, start: S, output_symbols: Sequence[str]) -> None:
+        self.states = [start]
+        self._output_symbols = output_symbols
+        self._numbers = {start: 0}
+        self._strings: dict[tuple[int, ...], int] = {}  # those of two symbols and more
+        self._rows: list[tuple[ArrayLike, ArrayLike, int]] = []
+
+    def state(self, what: S) -> int:
+        """Return the number of a state, which is made if it is new."""
+        number = self._numbers.setdefault(what, len(self.states))
+        if number == len(self.states):
+            self.states.append(what)
+        return number
+
+    def string(self, symbols: Sequence[int]) -> int:
+        """Return the number of an output string: 0 is empty, then single symbols, then others."""
+        if len(symbols) < 2:
+            return 1 + symbols[0] if symbols else 0
+        shorter = 1 + len(self._output_symbols)
+        return shorter + self._strings.setdefault(tuple(symbols), len(self._strings))
+
+    def add(self, targets: ArrayLike, outputs: ArrayLike, final: int) -> None:
+        """Add the arcs of the next state, and the string with which it ends (-1: it does not)."""
+        self._rows.append((targets, outputs, final))
+
+    def machine(self, inputs: Sequence[str]) -> SequentialTransducer:
+        """Return the machine, as small as it can be."""
+        targets, outputs, final = (np.array(x, np.int32) for x in zip(*self._rows, strict=True))
+        offsets = np.cumsum([0, *map(len, self._strings)])
+        symbols = np.array([x for string in self._strings for x in string] or [0], np.int32)
+        pool = Pool(symbols, offsets)
+        return SequentialTransducer(
+            targets, outputs, final, pool, inputs, self._output_symbols
+        ).minimized()

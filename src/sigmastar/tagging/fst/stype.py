@@ -12,13 +12,15 @@ futures merged, so that the result is deterministic and minimal in its acyclic p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.fst.names import class_names
-from sigmastar.tagging.fst.ntype import n1_choices, reachable
+from sigmastar.tagging.fst.ntype import n1_choices
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.kernels.sequential import Pool
 from sigmastar.tagging.kernels.stype import (
@@ -31,7 +33,7 @@ from sigmastar.tagging.kernels.stype import (
     sign_nodes,
 )
 from sigmastar.tagging.kernels.stype_rows import Rows, StringSlots, fill_rows
-from sigmastar.tagging.model import TagModel
+from sigmastar.tagging.model import TagModel, class_names
 
 __all__ = ["Subsequences", "all_subsequences", "s_type", "subsequences_of"]
 
@@ -39,6 +41,7 @@ _MOST_NODES = 30_000_000
 _MOST_ENTRIES = 1 << 28
 
 
+@dataclass(frozen=True, eq=False)
 class Subsequences:
     """A set of subsequences between barriers, as a trie below one root for each barrier's tag.
 
@@ -46,10 +49,9 @@ class Subsequences:
     of the sentence; None: every node may end everywhere.
     """
 
-    def __init__(self, parent: SymbolArray, code: SymbolArray, covered: IndexArray | None) -> None:
-        self.parent = parent
-        self.code = code
-        self.covered = covered
+    parent: SymbolArray
+    code: SymbolArray
+    covered: IndexArray | None
 
     @property
     def n_nodes(self) -> int:
@@ -122,7 +124,9 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
     """Build the s-type (or, complete, the s+n1-type) transducer of a first-order tagger."""
     if model.order != 1:
         raise InvalidParameter("s-type transducers are of first order; use model.first_order().")
-    trie, coverage = _trie(model, subsequences), _coverage(model, subsequences, complete)
+    depths = _depths(subsequences.parent, model.n_tags + 1)
+    trie = _trie(model, subsequences, int(depths.max(initial=1)))
+    coverage = _coverage(model, subsequences, complete)
     n_nodes, n_roots, n_classes = subsequences.n_nodes, trie.n_roots, model.n_classes
     classes, choices = model.classes, n1_choices(model)
     paths = BackPointers(
@@ -131,7 +135,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         greedy=np.empty(n_nodes, np.int32),
     )
     score_nodes(classes, model.bigram, choices, trie, paths)
-    settled_at = np.concatenate(([0], np.cumsum(_depths(trie))))
+    settled_at = offsets_of(depths)
     keys = empty_keys(n_nodes)
     states = States(
         settled=np.empty(settled_at[-1] + 1, np.int32),
@@ -162,7 +166,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
             symbols=np.empty(4 * size, np.int32),
             offsets=np.zeros(size + 1, np.int64),
             slots=np.full(2 * size, -1, np.int32),
-            used=np.zeros(1, np.int64),
+            used=np.zeros(2, np.int64),
         )
         rows = Rows(table, final, numbers, choices, strings)
         if fill_rows(classes, model.bigram, trie, coverage, paths, states, rows):
@@ -170,11 +174,11 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
         size *= 4
     offsets = strings.offsets[: int(strings.used[0]) + 1].copy()
     pool = Pool(np.append(strings.symbols[: offsets[-1]], 0).astype(np.int32), offsets)
-    machine = SequentialTransducer.from_table(table, final, pool, class_names(model), model.tags)
-    return reachable(machine)
+    names = class_names(model)
+    return SequentialTransducer.from_table(table, final, pool, names, model.tags).reachable()
 
 
-def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
+def _trie(model: TagModel, subsequences: Subsequences, deepest: int) -> Trie:
     """Give the nodes their candidates and their children."""
     parent, code, n_roots = subsequences.parent, subsequences.code, model.n_tags + 1
     counts = np.ones(len(parent), np.int64)
@@ -184,35 +188,38 @@ def _trie(model: TagModel, subsequences: Subsequences) -> Trie:
     return Trie(
         parent=parent,
         code=code,
-        places=np.concatenate(([0], np.cumsum(counts))),
-        child_starts=np.concatenate(([0], np.cumsum(n_children))),
+        places=offsets_of(counts),
+        child_starts=offsets_of(n_children),
         children=born[np.argsort(parent[born], kind="stable")],
         n_roots=n_roots,
+        widest=int(counts.max()),
+        deepest=deepest,
     )
 
 
-def _depths(trie: Trie) -> IndexArray:
+def _depths(parent: SymbolArray, n_roots: int) -> IndexArray:
     """Return how many classes lead to each node."""
-    depth = np.zeros(len(trie.parent), np.int64)
-    at = np.arange(trie.n_roots, len(trie.parent))
-    above = trie.parent[at]
+    depth = np.zeros(len(parent), np.int64)
+    at = np.arange(n_roots, len(parent))
+    above = parent[at]
     while len(at):
         depth[at] += 1
-        going = above >= trie.n_roots
-        at, above = at[going], trie.parent[above[going]]
+        going = above >= n_roots
+        at, above = at[going], parent[above[going]]
     return depth
 
 
 def _coverage(model: TagModel, subsequences: Subsequences, complete: bool) -> Coverage:
     """List the ends, and which of them each node covers."""
     ends = np.append(np.flatnonzero(~model.is_ambiguous), model.n_classes).astype(np.int32)
+    n_ambiguous = int(model.is_ambiguous.sum())
     if subsequences.covered is None:
         nothing = np.zeros(1, np.int64)
-        return Coverage(ends, complete, True, nothing, nothing)
+        return Coverage(ends, n_ambiguous, complete, True, nothing, nothing)
     place = np.full(model.n_classes + 1, -1, np.int64)
     place[ends] = np.arange(len(ends))
     node, end = subsequences.covered.T
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=subsequences.n_nodes)
-    starts = np.concatenate(([0], np.cumsum(counts)))
-    return Coverage(ends, complete, False, starts, place[end[order]])
+    starts = offsets_of(counts)
+    return Coverage(ends, n_ambiguous, complete, False, starts, place[end[order]])

@@ -1,7 +1,7 @@
 """Lexicon and guesser as sequential transducers, from letters to classes (Kempe 1997, section 4).
 
 The lexicon reads a word letter by letter and writes its class at the end; it is built from the
-sorted words as a minimal acyclic machine (Daciuk et al. 2000). The guesser reads the word's shape,
+sorted words as a minimal acyclic machine. The guesser reads the word's shape,
 then its letters from the last to the first, and writes the class of the longest ending it knows.
 """
 
@@ -33,30 +33,21 @@ def lexicon_transducer(
     words = sorted(zip(vocabulary.forms, classes.tolist(), strict=True))
     arcs: list[dict[str, int]] = [{}]
     final = [-1]
-    register: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
-
-    def merge(path: list[int], letters: str, depth: int) -> None:
-        """Replace the states below a depth of the last word's path by equal ones known before."""
-        for place in range(len(letters), depth, -1):
-            state = path[place]
-            key = (final[state], tuple(sorted(arcs[state].items())))
-            arcs[path[place - 1]][letters[place - 1]] = register.setdefault(key, state)
-
-    path, before = [0], ""
     for word, code in words:
-        shared = 0
-        while shared < min(len(word), len(before)) and word[shared] == before[shared]:
-            shared += 1
-        merge(path, before, shared)
-        path = path[: shared + 1]
-        for letter in word[shared:]:
-            arcs.append({})
-            final.append(-1)
-            arcs[path[-1]][letter] = len(arcs) - 1
-            path.append(len(arcs) - 1)
-        final[path[-1]] = code
-        before = word
-    merge(path, before, 0)
+        state = 0
+        for letter in word:
+            if letter not in arcs[state]:
+                arcs[state][letter] = len(arcs)
+                arcs.append({})
+                final.append(-1)
+            state = arcs[state][letter]
+        final[state] = code
+    # From the leaves up, a state whose future was met before gives way to that one.
+    same = list(range(len(arcs)))
+    known: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
+    for state in reversed(same):
+        arcs[state] = {letter: same[target] for letter, target in arcs[state].items()}
+        same[state] = known.setdefault((final[state], tuple(arcs[state].items())), state)
     order, seen = [0], {0: 0}
     for state in order:
         for target in arcs[state].values():
@@ -70,15 +61,7 @@ def lexicon_transducer(
         for letter, target in arcs[state].items():
             targets[row, number[letter]] = seen[target]
     ends = np.array([final[state] for state in order], np.int32)
-    written = np.where(ends >= 0, ends + 1, -1)
-    return SequentialTransducer(
-        next_states=targets,
-        outputs=np.zeros_like(targets),
-        final=written,
-        pool=NO_STRINGS,
-        inputs=alphabet,
-        output_symbols=class_names,
-    )
+    return _classifying(targets, np.where(ends >= 0, ends + 1, -1), alphabet, class_names)
 
 
 def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> SequentialTransducer:
@@ -102,17 +85,15 @@ def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> Se
     columns = np.array([place[chr(point)] for point in points.tolist()], np.int64)
     targets[1 + parents, columns] = 1 + children
     targets[1 + n_nodes :, N_SHAPES:] = np.arange(1 + n_nodes, len(targets))[:, None]
-    final: SymbolArray = np.concatenate(([-1], 1 + vocabulary.node_classes, 1 + found)).astype(
-        np.int32
-    )
-    return SequentialTransducer(
-        next_states=targets,
-        outputs=np.zeros_like(targets),
-        final=final,
-        pool=NO_STRINGS,
-        inputs=inputs,
-        output_symbols=class_names,
-    )
+    final = np.concatenate(([-1], 1 + vocabulary.node_classes, 1 + found))
+    return _classifying(targets, final, inputs, class_names)
+
+
+def _classifying(
+    targets: SymbolArray, final: SymbolArray, inputs: Sequence[str], classes: Sequence[str]
+) -> SequentialTransducer:
+    """Make the machine that writes a class at the end and nothing before."""
+    return SequentialTransducer(targets, np.zeros_like(targets), final, NO_STRINGS, inputs, classes)
 
 
 def guesser_input(machine: SequentialTransducer, word: str, *, initial: bool = False) -> list[str]:

@@ -39,11 +39,7 @@ def most_room(
 
 @kernel
 def viterbi_first(
-    codes: SymbolArray,
-    starts: IndexArray,
-    classes: Classes,
-    bigram: SymbolArray,
-    tags: SymbolArray,
+    codes: SymbolArray, starts: IndexArray, classes: Classes, bigram: SymbolArray, tags: SymbolArray
 ) -> None:
     """Write the best tags of every sentence under a first-order model."""
     offsets, candidates, scores, context_rows, context = classes

@@ -18,16 +18,7 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
-__all__ = [
-    "ARCS",
-    "COLUMNS",
-    "COUNTERS",
-    "STATES",
-    "Memory",
-    "forget",
-    "move_tables",
-    "run_lazy",
-]
+__all__ = ["ARCS", "COLUMNS", "COUNTERS", "STATES", "Memory", "forget", "move_tables", "run_lazy"]
 
 _LOWEST = -(1 << 62)
 # Columns of the states: the last two decided tags, how many classes were read since and where they
@@ -72,15 +63,12 @@ def forget(memory: Memory, boundary: Int) -> None:
     memory.slots[:] = EMPTY
     memory.used[:] = 0
     memory.states[0, :] = 0
-    memory.states[0, OLDER] = boundary
-    memory.states[0, OLD] = boundary
+    memory.states[0, :2] = boundary
     memory.states[0, N_PATHS] = 1
     memory.paths[0, :] = boundary
     memory.path_scores[0] = 0
     memory.strings[0] = 0
-    memory.used[STATES] = 1
-    memory.used[PATHS] = 1
-    memory.used[STRINGS] = 1
+    memory.used[STATES] = memory.used[PATHS] = memory.used[STRINGS] = 1
     memory.slots[find_name(memory, memory.states[0, :2], memory.names[:0])] = 0
 
 
@@ -152,12 +140,9 @@ def find_state(
     memory.slots[slot] = state
     n = len(scores)
     row = memory.states[state]
-    row[OLDER] = head[0]
-    row[OLD] = head[1]
-    row[DEPTH] = len(name)
-    row[FIRST_NAME] = used[NAMES]
-    row[N_PATHS] = n
-    row[FIRST_PATH] = used[PATHS]
+    row[OLDER], row[OLD] = head[0], head[1]
+    row[DEPTH], row[FIRST_NAME] = len(name), used[NAMES]
+    row[N_PATHS], row[FIRST_PATH] = n, used[PATHS]
     row[FIRST_TAG] = used[PATH_TAGS]
     memory.names[used[NAMES] : used[NAMES] + len(name)] = name
     for p in range(n):
@@ -194,22 +179,12 @@ def end_arc(state: Int, moves: Moves, memory: Memory) -> Int:
 
 
 @kernel
-def last_tags(paths: SymbolArray) -> SymbolArray:
-    """Return the last tags of paths, each once and in ascending order."""
-    found = np.empty(len(paths), np.int32)
-    n = 0
-    for p in range(len(paths)):
-        tag = paths[p, 1]
-        place = 0
-        while place < n and found[place] < tag:
-            place += 1
-        if place < n and found[place] == tag:
-            continue
-        for x in range(n, place, -1):
-            found[x] = found[x - 1]
-        found[place] = tag
+def last_class(paths: SymbolArray) -> Int:
+    """Return how many candidates the last class has: the paths end with them, over and over."""
+    n = np.int64(1)
+    while n < len(paths) and paths[n, 1] > paths[n - 1, 1]:
         n += 1
-    return found[:n]
+    return n
 
 
 @kernel
@@ -230,8 +205,7 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
     first = offsets[code]
     k = offsets[code + 1] - first
     context_row = context_rows[code]
-    before = last_tags(paths)
-    groups = len(before) if second else 1
+    groups = last_class(paths) if second else np.int64(1)
     ends = np.empty((groups * k, 2), np.int32)
     new_scores = np.empty(groups * k, np.int64)
     tails = np.empty((groups * k, m + 1), np.int32)
@@ -240,10 +214,8 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
             tag = candidates[first + q]
             best = np.int64(_LOWEST)
             chosen = 0
-            for p in range(n):
+            for p in range(g, n, groups):
                 tag_before = paths[p, 1]
-                if second and tag_before != before[g]:
-                    continue
                 value = path_scores[p]
                 if second:
                     value += trigram[paths[p, 0], tag_before, tag]
@@ -255,9 +227,9 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
                     best = value
                     chosen = p
             if second and context_row >= 0:
-                best += context[context_row + q, before[g]]
+                best += context[context_row + q, paths[g, 1]]
             new = g * k + q
-            ends[new, 0] = before[g] if second else 0
+            ends[new, 0] = paths[g, 1] if second else 0
             ends[new, 1] = tag
             new_scores[new] = best + scores[first + q]
             for x in range(m):

@@ -8,7 +8,7 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import Int, SymbolArray
 from sigmastar.tagging.kernels.records import Classes
 
-__all__ = ["greedy_pairs", "greedy_tags"]
+__all__ = ["greedy_tags"]
 
 
 @kernel
@@ -29,17 +29,13 @@ def best_candidate(classes: Classes, code: Int, scores_after: SymbolArray, befor
 
 
 @kernel
-def greedy_tags(classes: Classes, bigram: SymbolArray, choices: SymbolArray) -> None:
-    """Choose for every tag before (rows) and class (columns)."""
-    for before in range(choices.shape[0]):
-        for code in range(choices.shape[1]):
-            choices[before, code] = best_candidate(classes, code, bigram[before], before)
-
-
-@kernel
-def greedy_pairs(
-    classes: Classes, trigram: SymbolArray, older: Int, old: Int, choices: SymbolArray
+def greedy_tags(
+    classes: Classes, scores_after: SymbolArray, before: SymbolArray, choices: SymbolArray
 ) -> None:
-    """Choose for every class after a pair of tags."""
-    for code in range(len(choices)):
-        choices[code] = best_candidate(classes, code, trigram[older, old], old)
+    """Choose for every class (columns) after some tags (rows), given the scores of all tags there.
+
+    ``before`` holds the tag right before, for the context.
+    """
+    for row in range(choices.shape[0]):
+        for code in range(choices.shape[1]):
+            choices[row, code] = best_candidate(classes, code, scores_after[row], before[row])

@@ -36,6 +36,14 @@ def move_weight(moves: Moves, older: Int, old: Int, tag: Int) -> float:
 
 
 @kernel
+def width(codes: SymbolArray, i: Int, offsets: IndexArray) -> Int:
+    """Return how many candidates there are at a position; outside there is one, the boundary."""
+    if i < 0 or i >= len(codes):
+        return np.int64(1)
+    return np.int64(offsets[codes[i] + 1] - offsets[codes[i]])
+
+
+@kernel
 def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
     """Go forward and backward over the pairs of candidates of a sentence."""
     offsets, candidates, scores, context_rows, context = classes
@@ -43,21 +51,19 @@ def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
     n = len(codes)
     begin = np.zeros(n + 1, np.int64)
     for i in range(n):
-        k = offsets[codes[i] + 1] - offsets[codes[i]]
-        before = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
-        begin[i + 1] = begin[i] + before * k
+        begin[i + 1] = begin[i] + width(codes, i - 1, offsets) * width(codes, i, offsets)
     emitted = np.empty(begin[n])  # weight of the class given the pair
     forward = np.zeros(begin[n])
     backward = np.zeros(begin[n])
     log_total = 0.0
     for i in range(n):
         first = offsets[codes[i]]
-        k = offsets[codes[i] + 1] - first
+        k = width(codes, i, offsets)
         row = context_rows[codes[i]]
-        width = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
-        wider = 1 if i < 2 else offsets[codes[i - 2] + 1] - offsets[codes[i - 2]]
+        n_before = width(codes, i - 1, offsets)
+        n_oldest = width(codes, i - 2, offsets)
         mass = 0.0
-        for j in range(width):
+        for j in range(n_before):
             tag_before = start if i == 0 else candidates[offsets[codes[i - 1]] + j]
             for q in range(k):
                 score = np.float64(scores[first + q])
@@ -69,9 +75,9 @@ def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
                 total = 0.0
                 if i == 0:
                     total = move_weight(moves, start, start, tag)
-                for p in range(wider if i > 0 else 0):
+                for p in range(n_oldest if i > 0 else 0):
                     oldest = start if i < 2 else candidates[offsets[codes[i - 2]] + p]
-                    total += forward[begin[i - 1] + p * width + j] * move_weight(
+                    total += forward[begin[i - 1] + p * n_before + j] * move_weight(
                         moves, oldest, tag_before, tag
                     )
                 forward[begin[i] + j * k + q] = total * weight
@@ -82,26 +88,21 @@ def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
     mass = 0.0
     for i in range(n - 1, -1, -1):
         first = offsets[codes[i]]
-        k = offsets[codes[i] + 1] - first
-        width = 1 if i == 0 else offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
-        k_next = 1 if i == n - 1 else offsets[codes[i + 1] + 1] - offsets[codes[i + 1]]
+        k = width(codes, i, offsets)
+        k_next = width(codes, i + 1, offsets)
+        next_first = offsets[codes[min(i + 1, n - 1)]]
         mass = 0.0
-        for j in range(width):
+        for j in range(width(codes, i - 1, offsets)):
             tag_before = start if i == 0 else candidates[offsets[codes[i - 1]] + j]
             for q in range(k):
                 tag = candidates[first + q]
                 total = 0.0
-                for r in range(k_next):
-                    if i == n - 1:
-                        total = move_weight(moves, tag_before, tag, start)
-                    else:
-                        total += (
-                            move_weight(
-                                moves, tag_before, tag, candidates[offsets[codes[i + 1]] + r]
-                            )
-                            * emitted[begin[i + 1] + q * k_next + r]
-                            * backward[begin[i + 1] + q * k_next + r]
-                        )
+                if i == n - 1:
+                    total = move_weight(moves, tag_before, tag, start)
+                for r in range(k_next if i < n - 1 else 0):
+                    weight = move_weight(moves, tag_before, tag, candidates[next_first + r])
+                    x = begin[i + 1] + q * k_next + r
+                    total += weight * emitted[x] * backward[x]
                 backward[begin[i] + j * k + q] = total
                 mass += total * forward[begin[i] + j * k + q]
         if i == n - 1:
@@ -126,7 +127,7 @@ def tag_posteriors(
         part = codes[starts[s] : starts[s + 1]]
         begin, forward, backward, _ = lattice(part, classes, moves)
         for i in range(len(part)):
-            k = offsets[part[i] + 1] - offsets[part[i]]
+            k = width(part, i, offsets)
             place = places[starts[s] + i]
             posterior[place : place + k] = 0.0
             for x in range(begin[i], begin[i + 1]):
@@ -159,10 +160,10 @@ def expected_counts(
         log_likelihood += log_total
         for i in range(n):
             first = offsets[part[i]]
-            k = offsets[part[i] + 1] - first
-            width = 1 if i == 0 else offsets[part[i - 1] + 1] - offsets[part[i - 1]]
-            wider = 1 if i < 2 else offsets[part[i - 2] + 1] - offsets[part[i - 2]]
-            for j in range(width):
+            k = width(part, i, offsets)
+            n_before = width(part, i - 1, offsets)
+            n_oldest = width(part, i - 2, offsets)
+            for j in range(n_before):
                 tag_before = start if i == 0 else candidates[offsets[part[i - 1]] + j]
                 for q in range(k):
                     x = begin[i] + j * k + q
@@ -172,13 +173,13 @@ def expected_counts(
                     if i == n - 1:
                         triples[tag_before if second else 0, tag, start] += here
                     norm = 0.0
-                    for p in range(wider):
+                    for p in range(n_oldest):
                         oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
-                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
+                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * n_before + j]
                         norm += source * move_weight(moves, oldest, tag_before, tag)
-                    for p in range(wider):
+                    for p in range(n_oldest):
                         oldest = start if i < 2 else candidates[offsets[part[i - 2]] + p]
-                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * width + j]
+                        source = 1.0 if i == 0 else forward[begin[i - 1] + p * n_before + j]
                         share = source * move_weight(moves, oldest, tag_before, tag)
                         if norm > 0.0:
                             triples[oldest if second else 0, tag_before, tag] += here * share / norm

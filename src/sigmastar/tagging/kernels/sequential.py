@@ -16,7 +16,7 @@ import numpy as np
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
 
-__all__ = ["Arcs", "Pool", "output_lengths", "run_aligned", "run_free"]
+__all__ = ["Arcs", "Pool", "output_lengths", "run_rows"]
 
 
 class Pool(NamedTuple):
@@ -37,21 +37,6 @@ class Arcs(NamedTuple):
 
 
 @kernel
-def write_output(number: Int, arcs: Arcs, output: SymbolArray, place: Int) -> Int:
-    """Write an output string at a place; return the place after it."""
-    if number == 0:
-        return place
-    if number <= arcs.n_outputs:
-        output[place] = number - 1
-        return place + 1
-    which = number - 1 - arcs.n_outputs
-    for x in range(arcs.string_offsets[which], arcs.string_offsets[which + 1]):
-        output[place] = arcs.string_symbols[x]
-        place += 1
-    return place
-
-
-@kernel
 def string_length(number: Int, arcs: Arcs) -> Int:
     """Return how many symbols an output string has."""
     if number <= arcs.n_outputs:
@@ -61,50 +46,27 @@ def string_length(number: Int, arcs: Arcs) -> Int:
 
 
 @kernel
-def run_one(codes: SymbolArray, arcs: Arcs, output: SymbolArray) -> Int:
-    """Run one sequence; return the number of symbols written, or -1 minus the place that failed.
-
-    A machine that would write more than the output holds fails, too: its file may be hostile.
-    """
-    state = np.int64(0)
-    place: Int = 0
-    for i in range(len(codes)):
-        packed = arcs.table[state, codes[i]]
-        if packed < 0:
-            return -1 - i
-        number = packed & 0xFFFFFFFF
-        state = packed >> 32
-        if number != 0:
-            if number <= arcs.n_outputs and place < len(output):
-                output[place] = number - 1
-                place += 1
-            else:
-                if place + string_length(number, arcs) > len(output):
-                    return -1 - i
-                place = write_output(number, arcs, output, place)
-    last = arcs.final[state]
-    if last < 0 or place + string_length(last, arcs) > len(output):
-        return -1 - len(codes)
-    return write_output(last, arcs, output, place)
-
-
-@kernel
-def run_aligned(
-    codes: SymbolArray, starts: IndexArray, arcs: Arcs, output: SymbolArray, failed: BoolArray
+def run_rows(
+    codes: SymbolArray,
+    starts: IndexArray,
+    arcs: Arcs,
+    places: IndexArray,
+    output: SymbolArray,
+    failed: BoolArray,
 ) -> None:
-    """Run every sequence of a machine that writes as many symbols as it reads.
+    """Run every sequence; what sequence s writes fills the output up to ``places[s + 1]``.
 
-    ``failed`` tells which sequences the machine does not accept, or writes at another length. The
-    loop is that of :func:`run_one` without slices: counting their references would cost more.
+    ``failed`` tells which sequences the machine does not accept, or writes at another length: its
+    file may be hostile. There are no slices: counting their references would cost more.
     """
     table, final, n_outputs, string_symbols, string_offsets = arcs
     for s in range(len(starts) - 1):
         state = np.int64(0)
-        place = starts[s]
-        end = starts[s + 1]
+        place = places[s]
+        end = places[s + 1]
         failed[s] = False
-        for i in range(starts[s], end + 1):
-            if i < end:
+        for i in range(starts[s], starts[s + 1] + 1):
+            if i < starts[s + 1]:
                 packed = table[state, codes[i]]
                 number = packed & 0xFFFFFFFF
                 state = packed >> 32
@@ -151,12 +113,3 @@ def output_lengths(codes: SymbolArray, starts: IndexArray, arcs: Arcs, lengths: 
             last = np.int64(arcs.final[state])
             total = total + string_length(last, arcs) if last >= 0 else -1
         lengths[s] = total
-
-
-@kernel
-def run_free(codes: SymbolArray, starts: IndexArray, arcs: Arcs, output: SymbolArray) -> Int:
-    """Run every (accepted) sequence, outputs one after the other; return how much was written."""
-    place = 0
-    for s in range(len(starts) - 1):
-        place += run_one(codes[starts[s] : starts[s + 1]], arcs, output[place:])
-    return place

@@ -44,6 +44,8 @@ class Trie(NamedTuple):
     child_starts: IndexArray
     children: IndexArray
     n_roots: int
+    widest: int  # the most candidates of a node
+    deepest: int  # the most classes that lead to one, at least 1
 
 
 class BackPointers(NamedTuple):
@@ -58,6 +60,7 @@ class Coverage(NamedTuple):
     """Which ends each node covers, as places among ``ends``, unless every node covers all."""
 
     ends: SymbolArray
+    n_ambiguous: int  # classes that may follow a node
     complete: bool  # what is not covered is tagged greedily
     all_covered: bool
     starts: IndexArray
@@ -240,19 +243,11 @@ def sign_nodes(
     """Give every node its settled tags and its state; return the number of states."""
     offsets = classes.offsets
     places, child_starts, children = trie.places, trie.child_starts, trie.children
-    ends, complete, all_covered, cover_starts, covered = coverage
+    ends, n_ambiguous, complete, all_covered, cover_starts, covered = coverage
     settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
     n_nodes = len(trie.parent)
-    n_ambiguous = 0
-    for c in range(len(offsets) - 1):
-        if offsets[c + 1] - offsets[c] > 1:
-            n_ambiguous += 1
-    widest = 1
-    deepest = 1
-    for node in range(n_nodes):
-        widest = max(widest, places[node + 1] - places[node])
-        deepest = max(deepest, settled_at[node + 1] - settled_at[node])
-    tails = np.empty((widest + 1, deepest), np.int32)
+    widest = trie.widest
+    tails = np.empty((widest + 1, trie.deepest), np.int32)
     hashes = np.empty((2, widest + 1), np.int64)
     chosen = np.empty(len(ends), np.int32)  # candidate for each end; widest: greedy; -2: no arc
     used = np.empty(widest + 1, np.bool_)

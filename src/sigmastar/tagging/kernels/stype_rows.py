@@ -28,7 +28,7 @@ class StringSlots(NamedTuple):
     symbols: SymbolArray
     offsets: IndexArray
     slots: SymbolArray
-    used: IndexArray  # (1,): how many there are
+    used: IndexArray  # (2,): how many there are, and whether one found no room
 
 
 class Rows(NamedTuple):
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 def string_number(
     tags: SymbolArray, first: Int, last: Int, n_tags: Int, strings: StringSlots
 ) -> Int:
-    """Return the number of an output string, stored if it is new; -1 if there is no room."""
+    """Return the number of an output string, which is stored if it is new and there is room."""
     if last == first:
         return 0
     if last == first + 1:
@@ -67,7 +67,8 @@ def string_number(
     number = np.int64(used[0])
     begin = offsets[number]
     if 2 * number >= len(slots) or begin + last - first > len(symbols):
-        return -1
+        used[1] = 1
+        return 0
     for x in range(last - first):
         symbols[begin + x] = tags[first + x]
     offsets[number + 1] = begin + last - first
@@ -91,16 +92,13 @@ def fill_rows(
     n_roots = trie.n_roots
     n_tags = n_roots - 1
     child_starts, children = trie.child_starts, trie.children
-    ends, complete, all_covered, cover_starts, covered = coverage
+    ends, _, complete, all_covered, cover_starts, covered = coverage
     settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
     state, leader = states.state, states.leader
     table, final, numbers, choices, strings = rows
     n_states = len(numbers)
     n_classes = len(offsets) - 1
-    deepest = 1
-    for node in range(len(settled_at) - 1):
-        deepest = max(deepest, settled_at[node + 1] - settled_at[node])
-    tail = np.empty(deepest + 1, np.int32)
+    tail = np.empty(trie.deepest + 1, np.int32)
     is_covered = np.zeros(len(ends), np.bool_)
     for s in range(n_states):
         node = leader[s]
@@ -119,14 +117,10 @@ def fill_rows(
             depth = path_of(node, which, classes, trie, paths, tail)
             if ends[e] == n_classes:
                 final[row] = string_number(tail, common, depth, n_tags, strings)
-                if final[row] < 0:
-                    return False
                 continue
             tag = candidates[offsets[ends[e]]]
             tail[depth] = tag
             number = string_number(tail, common, depth + 1, n_tags, strings)
-            if number < 0:
-                return False
             table[row, ends[e]] = np.int64(numbers[state[tag]]) << 32 | number
         if complete:
             depth = path_of(node, -1, classes, trie, paths, tail)
@@ -135,8 +129,6 @@ def fill_rows(
                 if offsets[c + 1] - offsets[c] > 1:
                     tail[depth] = choices[before, c]
                     number = string_number(tail, common, depth + 1, n_tags, strings)
-                    if number < 0:
-                        return False
                     table[row, c] = np.int64(n_states + choices[before, c]) << 32 | number
         for y in range(child_starts[node], child_starts[node + 1]):
             child = children[y]
@@ -144,8 +136,6 @@ def fill_rows(
             number = string_number(
                 settled, first + common, first + n_settled[child], n_tags, strings
             )
-            if number < 0:
-                return False
             table[row, trie.code[child]] = np.int64(numbers[state[child]]) << 32 | number
     if complete:
         for before in range(n_roots):
@@ -157,4 +147,4 @@ def fill_rows(
                 if offsets[c + 1] - offsets[c] == 1:
                     onward = numbers[state[tag]]
                 table[row, c] = np.int64(onward) << 32 | (tag + 1)
-    return True
+    return bool(strings.used[1] == 0)

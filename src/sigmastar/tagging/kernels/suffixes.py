@@ -48,20 +48,10 @@ def decode_word(data: Bytes, begin: int, end: Int, points: IndexArray) -> int:
     i = begin
     while i < end:
         byte = np.int64(data[i])
-        extra = 0
-        point = byte
-        if byte >= 0xF0:
-            extra = 3
-            point = byte & 7
-        elif byte >= 0xE0:
-            extra = 2
-            point = byte & 15
-        elif byte >= 0xC0:
-            extra = 1
-            point = byte & 31
+        extra = int(byte >= 0xC0) + int(byte >= 0xE0) + int(byte >= 0xF0)
         if i + extra >= end:
             extra = 0
-            point = byte
+        point = byte & (63 >> extra) if extra else byte
         for x in range(extra):
             point = (point << 6) | (np.int64(data[i + 1 + x]) & 63)
         points[n] = point
@@ -151,6 +141,15 @@ def move_endings(old: Endings, new: Endings) -> None:
 
 
 @kernel
+def room_for_points(words: Spans) -> IndexArray:
+    """Return room for the code points of the longest word, and one more."""
+    longest = 0
+    for w in range(len(words.begins)):
+        longest = max(longest, words.ends[w] - words.begins[w])
+    return np.empty(longest + 1, np.int64)
+
+
+@kernel
 def grow_suffixes(
     words: Spans, first: BoolArray, properties: SymbolArray, endings: Endings, paths: SymbolArray
 ) -> Int:
@@ -162,10 +161,7 @@ def grow_suffixes(
     depth = paths.shape[1] - 1
     n_nodes = N_SHAPES
     data, begins, ends = words
-    longest = 0
-    for w in range(len(begins)):
-        longest = max(longest, ends[w] - begins[w])
-    points = np.empty(longest + 1, np.int64)
+    points = room_for_points(words)
     for w in range(len(begins)):
         n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)
@@ -196,10 +192,7 @@ def find_endings(
 ) -> None:
     """Give the deepest node of the trie, at most ``depth`` letters down, for each word."""
     data, begins, ends = words
-    longest = 0
-    for w in range(len(begins)):
-        longest = max(longest, ends[w] - begins[w])
-    points = np.empty(longest + 1, np.int64)
+    points = room_for_points(words)
     for w in range(len(begins)):
         n = decode_word(data, begins[w], ends[w], points)
         node = word_shape(points, n, first[w], properties)

@@ -17,11 +17,12 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.tagging.kernels.posterior import expected_counts
 from sigmastar.tagging.kernels.records import Moves
-from sigmastar.tagging.learn.supervised import class_sets_of, learn_guesser_of
+from sigmastar.tagging.learn.supervised import learn_guesser_of
+from sigmastar.tagging.lexicon.class_sets import build_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon
 from sigmastar.tagging.model import SCORE_UNIT, fixed_point
+from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
-from sigmastar.tagging.taggers.settings import TaggerSettings
 
 __all__ = ["learn_untagged"]
 
@@ -44,7 +45,7 @@ def learn_untagged(
     Stops when the log-likelihood of a token rises by less than ``settings.tol``. ``info`` holds
     the log-likelihood before each iteration and whether it converged.
     """
-    sets = class_sets_of(lexicon, learn_guesser_of(lexicon, settings), settings)
+    sets = build_class_sets(lexicon, learn_guesser_of(lexicon, settings), settings)
     codes, starts = sets.vocabulary.classes(sentences)
     if len(codes) == 0:
         raise InvalidData("X must hold at least one word; it is empty.")
@@ -95,15 +96,16 @@ def learn_untagged(
 
 def _conditional(counts: FloatArray) -> FloatArray:
     total = counts.sum(axis=-1, keepdims=True)
-    even = 1.0 / counts.shape[-1]
-    shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
-    result: FloatArray = np.log(np.maximum(shares, _FLOOR))
-    return result
+    even = np.full_like(counts, 1.0 / counts.shape[-1])
+    return _logs(np.divide(counts, total, out=even, where=total > 0))
 
 
 def _by_tag(members: FloatArray, candidates: SymbolArray, n_tags: int) -> FloatArray:
     """Return log P(class|tag) for each candidate."""
     total = np.bincount(candidates, weights=members, minlength=n_tags)
-    shares = members / np.where(total > 0, total, 1.0)[candidates]
-    result: FloatArray = np.log(np.maximum(shares, _FLOOR))
-    return result
+    return _logs(members / np.where(total > 0, total, 1.0)[candidates])
+
+
+def _logs(shares: FloatArray) -> FloatArray:
+    logs: FloatArray = np.log(np.maximum(shares, _FLOOR))
+    return logs

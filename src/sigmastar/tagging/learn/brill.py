@@ -8,8 +8,9 @@ breaks, applies it, and starts over. Learn from tags of text that the tagger was
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,38 +21,31 @@ from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.fst.rules import RuleSet, TagRule
 from sigmastar.tagging.learn.supervised import learn_tagger
+from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.sentences import words_of
-from sigmastar.tagging.taggers.settings import TaggerSettings
 
 __all__ = ["held_out_tags", "learn_rules"]
 
 _SHIFT = 1 << 21
 
 
-class Template(NamedTuple):
-    """A context: the parts it looks at, as (tag or word, offset)."""
-
-    parts: tuple[tuple[str, int], ...]
-
-
-TEMPLATES = tuple(
-    Template(parts)
-    for parts in (
-        (("tag", -1),),
-        (("tag", 1),),
-        (("tag", -1), ("tag", 1)),
-        (("tag", -2), ("tag", -1)),
-        (("tag", 1), ("tag", 2)),
-        (("word", 0),),
-        (("word", -1),),
-        (("word", 1),),
-        (("word", 0), ("tag", -1)),
-        (("word", 0), ("tag", 1)),
-        (("word", -1), ("word", 0)),
-        (("word", 0), ("word", 1)),
-        (("word", -1), ("tag", 1)),
-        (("tag", -1), ("word", 1)),
-    )
+# A context: the parts it looks at, as (tag or word, offset).
+Template: TypeAlias = tuple[tuple[str, int], ...]
+TEMPLATES: tuple[Template, ...] = (
+    (("tag", -1),),
+    (("tag", 1),),
+    (("tag", -1), ("tag", 1)),
+    (("tag", -2), ("tag", -1)),
+    (("tag", 1), ("tag", 2)),
+    (("word", 0),),
+    (("word", -1),),
+    (("word", 1),),
+    (("word", 0), ("tag", -1)),
+    (("word", 0), ("tag", 1)),
+    (("word", -1), ("word", 0)),
+    (("word", 0), ("word", 1)),
+    (("word", -1), ("tag", 1)),
+    (("tag", -1), ("word", 1)),
 )
 
 
@@ -127,9 +121,9 @@ def learn_rules(
     gold[place] = recode[corpus.target.symbols]
     words[place] = corpus.source.symbols
     vocabulary = [*(str(word) for word in corpus.source.alphabet), "<s>"]
-    usable = np.array(["/" not in w and '"' not in w and not _spaced(w) for w in vocabulary])
+    usable = np.array([not re.search(r'[/"\s]', word) for word in vocabulary])
     usable[-1] = False
-    templates = [t for t in TEMPLATES if use_words or all(kind == "tag" for kind, _ in t.parts)]
+    templates = [t for t in TEMPLATES if use_words or all(kind == "tag" for kind, _ in t)]
     rules: list[TagRule] = []
     with stage("learning rules", max_rules) as progress:
         for _ in range(max_rules):
@@ -150,10 +144,6 @@ def learn_rules(
     return RuleSet(rules, names)
 
 
-def _spaced(word: str) -> bool:
-    return any(char.isspace() for char in word)
-
-
 def _padded(offsets: IndexArray) -> tuple[BoolArray, IndexArray]:
     """Leave two places round each sentence; tell which are words, and where."""
     lengths = np.diff(offsets)
@@ -169,7 +159,7 @@ def _context(
     """Return the context of every place as a number, and whether a rule may name it."""
     context = np.zeros(len(tags), np.int64)
     sound = np.ones(len(tags), bool)
-    for kind, offset in template.parts:
+    for kind, offset in template:
         values = np.roll(tags if kind == "tag" else words, -offset)
         if kind == "word":
             sound &= usable[values]
@@ -213,7 +203,7 @@ def _best(
 def _values(template: Template, key: int) -> list[tuple[str, int, int]]:
     """Take a context's number apart into (tag or word, offset, value)."""
     parts = []
-    for kind, offset in reversed(template.parts):
+    for kind, offset in reversed(template):
         key, value = divmod(key, _SHIFT)
         parts.append((kind, offset, value))
     return parts
@@ -236,10 +226,7 @@ def _rule(
             sides[offset] = "<s>" if offset < 0 else "</s>"
     left = " ".join(sides[offset] for offset in sorted(sides) if offset < 0)
     right = " ".join(sides[offset] for offset in sorted(sides) if offset > 0)
-    if left == "<s> <s>":
-        left = "<s>"
-    if right == "</s> </s>":
-        right = "</s>"
+    left, right = left.replace("<s> <s>", "<s>"), right.replace("</s> </s>", "</s>")
     return TagRule(source=names[old], target=names[new], left=left, right=right, word=word)
 
 

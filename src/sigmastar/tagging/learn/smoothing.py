@@ -26,20 +26,16 @@ def smooth_tags(
     # Half a count for everything, so that what never happened keeps a finite score.
     singles = pairs.sum(axis=0) + 0.5
     prob_single = singles / singles.sum()
-    second = len(triples) > 1
     if method == "deleted":
         weights = deleted_weights(triples)
-        prob_pair = _frequencies(pairs)
-        low = weights[0] * prob_single + weights[1] * prob_pair
-        if not second:
-            return np.log(low / low.sum(axis=1, keepdims=True)), None
-        prob_triple = weights[2] * _frequencies(triples) + low
-        two = low / low.sum(axis=1, keepdims=True)
-        return np.log(two), np.log(prob_triple / prob_triple.sum(axis=2, keepdims=True))
-    prob_pair = _shrunk(pairs, prob_single, strength)
-    if not second:
-        return np.log(prob_pair), None
-    return np.log(prob_pair), np.log(_shrunk(triples, prob_pair, strength))
+        prob_pair = weights[0] * prob_single + weights[1] * _frequencies(pairs)
+        prob_triple = weights[-1] * _frequencies(triples) + prob_pair
+        prob_pair /= prob_pair.sum(axis=1, keepdims=True)
+        prob_triple /= prob_triple.sum(axis=2, keepdims=True)
+    else:
+        prob_pair = _shrunk(pairs, prob_single, strength)
+        prob_triple = _shrunk(triples, prob_pair, strength)
+    return np.log(prob_pair), np.log(prob_triple) if len(triples) > 1 else None
 
 
 def _shrunk(counts: FloatArray, shorter: FloatArray, strength: float) -> FloatArray:

@@ -8,15 +8,15 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.smoothing import smooth_tags
-from sigmastar.tagging.lexicon.class_sets import ClassSets, build_class_sets, score_class_sets
+from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
-from sigmastar.tagging.lexicon.word_classes import LexicalOptions, build_word_classes
+from sigmastar.tagging.lexicon.word_classes import build_word_classes
 from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
+from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
-from sigmastar.tagging.taggers.settings import TaggerSettings
 
-__all__ = ["class_sets_of", "learn_guesser_of", "learn_tagger"]
+__all__ = ["learn_guesser_of", "learn_tagger"]
 
 
 def learn_tagger(
@@ -33,16 +33,11 @@ def learn_tagger(
     )
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
     if settings.classes == "words":
-        chosen = LexicalOptions(
-            prior=settings.prior,
-            threshold=settings.threshold,
-            context_weight=settings.context_weight,
-        )
-        classes, vocabulary = build_word_classes(own, counts, guesser, chosen)
+        classes, vocabulary = build_word_classes(own, counts, guesser, settings)
     else:
         if lexicon is not None:
             guesser = learn_guesser_of(lexicon, settings)
-        sets = class_sets_of(lexicon or own, guesser, settings)
+        sets = build_class_sets(lexicon or own, guesser, settings)
         tag_counts = counts.unigrams[: len(tags)]
         classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
         vocabulary = sets.vocabulary
@@ -87,8 +82,7 @@ def _corpus_guesser(
     first = np.zeros(len(words), bool)
     first[corpus.source.offsets[:-1][corpus.source.lengths > 0]] = True
     common = own.word_counts
-    limit = settings.rare_count
-    rare = np.flatnonzero(common[words] <= limit)
+    rare = np.flatnonzero(common[words] <= settings.rare_count)
     if len(rare) == 0:
         rare = np.arange(len(words))
     codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]
@@ -100,7 +94,7 @@ def _corpus_guesser(
         tags=(found % n_tags).astype(np.int32),
         weights=times / np.sqrt(common[word]),
     )
-    return _guesser(rare_words, n_tags, settings)
+    return learn_guesser(rare_words, n_tags, settings)
 
 
 def learn_guesser_of(lexicon: Lexicon, settings: TaggerSettings) -> Guesser:
@@ -119,22 +113,4 @@ def learn_guesser_of(lexicon: Lexicon, settings: TaggerSettings) -> Guesser:
         tags=np.tile(lexicon.word_tags[rare], 2),
         weights=np.tile(weights, 2),
     )
-    return _guesser(rare_words, len(lexicon.tags), settings)
-
-
-def _guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Guesser:
-    return learn_guesser(
-        rare, n_tags=n_tags, max_suffix=settings.max_suffix, threshold=settings.threshold
-    )
-
-
-def class_sets_of(lexicon: Lexicon, guesser: Guesser, settings: TaggerSettings) -> ClassSets:
-    """Sort words and endings into ambiguity classes."""
-    return build_class_sets(
-        lexicon,
-        guesser,
-        n_lexical=settings.n_lexical,
-        threshold=settings.threshold,
-        guess_threshold=settings.guess_threshold,
-        max_classes=settings.max_classes,
-    )
+    return learn_guesser(rare_words, len(lexicon.tags), settings)

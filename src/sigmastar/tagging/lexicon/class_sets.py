@@ -8,10 +8,13 @@ for the class that the guesser would give them as well.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.kernels.records import Classes
@@ -20,6 +23,7 @@ from sigmastar.tagging.lexicon.guesser import Guesser
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.word_classes import kindred_forms
 from sigmastar.tagging.model import fixed_point
+from sigmastar.tagging.settings import TaggerSettings
 
 __all__ = ["ClassSets", "build_class_sets", "score_class_sets"]
 
@@ -51,46 +55,30 @@ class ClassSets:
         )
 
 
-def build_class_sets(
-    lexicon: Lexicon,
-    guesser: Guesser,
-    *,
-    n_lexical: int,
-    threshold: float,
-    guess_threshold: float,
-    max_classes: int | None = None,
-) -> ClassSets:
+def build_class_sets(lexicon: Lexicon, guesser: Guesser, settings: TaggerSettings) -> ClassSets:
     """Map words and endings to classes.
 
-    Parameters
-    ----------
-    lexicon, guesser
-        Where tags come from.
-    n_lexical : int
-        How many of the most frequent ambiguous words become classes of their own.
-    threshold, guess_threshold : float
-        A tag belongs to a word's (an ending's) class if it has this share of the best tag's.
-    max_classes : int, optional
-        How many ambiguous sets of tags to keep, the most frequent ones; words of another set lose
-        their least likely tags until it is one of these, or a single tag.
+    If only so many ambiguous sets are to be kept (``max_classes``), words of another set lose their
+    least likely tags until it is one of these, or a single tag.
     """
     n_tags = len(lexicon.tags)
     rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
     best = np.maximum.reduceat(lexicon.counts, lexicon.offsets[:-1])
-    kept = lexicon.counts >= threshold * best[rows]
+    kept = lexicon.counts >= settings.threshold * best[rows]
     ambiguous = np.bincount(rows[kept], minlength=len(lexicon.words)) > 1
-    frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[:n_lexical]
+    frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[: settings.n_lexical]
     own = set(frequent[ambiguous[frequent]].tolist())
     word_parts = [
         (lexicon.word_tags[a:b][kept[a:b]], lexicon.counts[a:b][kept[a:b]].astype(float))
-        for a, b in zip(lexicon.offsets[:-1], lexicon.offsets[1:], strict=True)
+        for a, b in pairwise(lexicon.offsets)
     ]
     node_parts = []
-    for a, b in zip(guesser.offsets[:-1], guesser.offsets[1:], strict=True):
+    for a, b in pairwise(guesser.offsets):
         chances = guesser.probabilities[a:b]
-        likely = chances >= guess_threshold * chances.max()
+        likely = chances >= settings.guess_threshold * chances.max()
         node_parts.append((guesser.tags[a:b][likely], chances[likely]))
-    allowed = None if max_classes is None else _most_frequent(word_parts, max_classes)
+    most = settings.max_classes
+    allowed = None if most is None else _most_frequent(word_parts, most)
     numbers: dict[tuple[tuple[int, ...], int], int] = {}
     mass: list[FloatArray] = []
 
@@ -111,25 +99,13 @@ def build_class_sets(
     borrowed = np.array([of_word[word] for _, word, _ in kin], np.int32)
     guessed = nodes[guesser.trie.nodes_of([x[0] for x in kin], np.zeros(len(kin), bool))]
     inside = np.where([anywhere for _, _, anywhere in kin], borrowed, guessed).astype(np.int32)
-    vocabulary = Vocabulary(
-        forms=forms,
-        inside=np.concatenate((of_word, inside)),
-        initial=np.concatenate((of_word, borrowed)),
-        trie=guesser.trie,
-        node_classes=nodes,
-    )
+    initial = np.concatenate((of_word, borrowed))
+    inside = np.concatenate((of_word, inside))
+    vocabulary = Vocabulary(forms, inside, initial, guesser.trie, nodes)
     sets = [np.array(tags, np.int32) for tags, _ in numbers]
-    offsets = np.concatenate(([0], np.cumsum([len(tags) for tags in sets])))
-    candidates = np.concatenate(sets)
-    owner = np.repeat(np.arange(len(sets)), np.diff(offsets))
-    shares = np.stack(mass)[owner, candidates]
-    shares /= np.add.reduceat(shares, offsets[:-1])[owner]
-    return ClassSets(
-        offsets=offsets.astype(np.int64),
-        candidates=candidates,
-        shares=shares,
-        vocabulary=vocabulary,
-    )
+    offsets = offsets_of([len(tags) for tags in sets])
+    shares = np.concatenate([row[tags] / row.sum() for row, tags in zip(mass, sets, strict=True)])
+    return ClassSets(offsets, np.concatenate(sets), shares, vocabulary)
 
 
 Part = tuple[SymbolArray, FloatArray]
@@ -137,11 +113,10 @@ Part = tuple[SymbolArray, FloatArray]
 
 def _most_frequent(parts: list[Part], count: int) -> set[tuple[int, ...]]:
     """Return the ambiguous sets of tags that most words (tokens) have."""
-    mass: dict[tuple[int, ...], float] = {}
+    mass: Counter[tuple[int, ...]] = Counter()
     for tags, weights in parts:
         if len(tags) > 1:
-            key = tuple(tags.tolist())
-            mass[key] = mass.get(key, 0.0) + float(weights.sum())
+            mass[tuple(tags.tolist())] += int(weights.sum())
     return set(sorted(mass, key=lambda key: (-mass[key], key))[:count])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -65,8 +66,7 @@ class Lexicon:
     @property
     def word_counts(self) -> IndexArray:
         """How often each word was seen."""
-        total = np.concatenate(([0], np.cumsum(self.counts)))
-        return total[self.offsets[1:]] - total[self.offsets[:-1]]
+        return np.diff(offsets_of(self.counts)[self.offsets])
 
 
 @dataclass(frozen=True, eq=False)

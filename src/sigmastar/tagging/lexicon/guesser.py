@@ -2,18 +2,20 @@
 
 Rare words of the training corpus teach the guesser: their shape (capitals, digits, hyphens,
 punctuation; at the beginning of a sentence or not) and then their letters from the last one back
-lead down a trie. P(t|node) = (N(node,t) + s·D(node)·P(t|parent)) / (N(node) + s·D(node)), with D
-the number of distinct tags at the node; the parent of every shape is the distribution of all rare
+lead down a trie. P(t|node) = (N(node,t) + D(node)·P(t|parent)) / (N(node) + D(node)), with D the
+number of distinct tags at the node; the parent of every shape is the distribution of all rare
 words, which is what a word without any known ending gets ([UNKNOWN]).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of, offsets_of
 from sigmastar.core.hashing import table_size
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.suffixes import (
@@ -26,6 +28,7 @@ from sigmastar.tagging.kernels.suffixes import (
 )
 from sigmastar.tagging.kernels.words import Spans
 from sigmastar.tagging.lexicon.words import character_properties, word_spans
+from sigmastar.tagging.settings import TaggerSettings
 
 __all__ = ["Guesser", "RareWords", "SuffixTrie", "learn_guesser"]
 
@@ -47,7 +50,7 @@ class SuffixTrie:
         find_endings(words, first, character_properties(), self.endings, self.depth, found)
         return found
 
-    def nodes_of(self, words: list[str], first: BoolArray) -> SymbolArray:
+    def nodes_of(self, words: Sequence[str], first: BoolArray) -> SymbolArray:
         """Return the deepest node that each word of a list reaches."""
         return self.nodes(word_spans(words), first)
 
@@ -70,9 +73,7 @@ class Guesser:
         """Return the distribution of each given node as a row."""
         rows = np.zeros((len(nodes), n_tags))
         lengths = self.offsets[nodes + 1] - self.offsets[nodes]
-        where = np.repeat(np.arange(len(nodes)), lengths)
-        begin = np.repeat(self.offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
-        entries = begin + np.arange(len(where))
+        where, entries = items_of(self.offsets[nodes], lengths)
         rows[where, self.tags[entries]] = self.probabilities[entries]
         return rows
 
@@ -91,11 +92,9 @@ def _no_endings(n_nodes: int) -> Endings:
     return Endings(keys=np.zeros(size, np.int64), children=np.full(size, -1, np.int32))
 
 
-def learn_guesser(
-    rare: RareWords, *, n_tags: int, max_suffix: int, threshold: float, strength: float = 1.0
-) -> Guesser:
+def learn_guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Guesser:
     """Learn from rare words; a node keeps tags with a share of the best one's probability."""
-    tags, weights = rare.tags, rare.weights
+    tags, weights, max_suffix = rare.tags, rare.weights, settings.max_suffix
     grown = _no_endings(len(rare.words) * max_suffix + 1)
     paths = np.empty((len(rare.words), max_suffix + 1), np.int32)
     spans = word_spans(rare.words)
@@ -135,18 +134,17 @@ def learn_guesser(
         mine = place[codes // n_tags] >= 0
         counts[place[codes[mine] // n_tags], codes[mine] % n_tags] = mass[mine]
         prior = above if d == 0 else above[above_place[parent[members]]]
-        shrink = strength * np.maximum((counts > 0).sum(axis=1, keepdims=True), 1)
+        shrink = np.maximum((counts > 0).sum(axis=1, keepdims=True), 1)
         rows = (counts + shrink * prior) / (counts.sum(axis=1, keepdims=True) + shrink)
-        pieces.append(_likely(rows, members, threshold))
+        pieces.append(_likely(rows, members, settings.threshold))
         above, above_place = rows, place
     owner = np.concatenate([piece[0] for piece in pieces])
     order = np.argsort(owner, kind="stable")
-    node_offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_nodes))))
     endings = _no_endings(n_nodes)
     move_endings(pruned, endings)
     return Guesser(
         trie=SuffixTrie(endings, max_suffix),
-        offsets=node_offsets.astype(np.int64),
+        offsets=offsets_of(np.bincount(owner, minlength=n_nodes)),
         tags=np.concatenate([piece[1] for piece in pieces])[order].astype(np.int32),
         probabilities=np.concatenate([piece[2] for piece in pieces])[order],
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
 from sigmastar.core.threads import ForkLock
@@ -54,34 +56,20 @@ def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> l
             gc.enable()
 
 
+@dataclass(eq=False)
 class Vocabulary:
-    """The classes of known forms and of guessed ones.
+    """The classes of known forms and of guessed ones."""
 
-    Parameters
-    ----------
-    forms : sequence of str
-        Known forms, distinct.
-    inside, initial : arrays of int32
-        Class of each form inside and at the beginning of a sentence.
-    trie : SuffixTrie
-        The endings known to the guesser.
-    node_classes : array of int32
-        Class of each node of the trie.
-    """
+    forms: Sequence[str]  # distinct
+    inside: SymbolArray  # class of each form inside a sentence,
+    initial: SymbolArray  # and at its beginning
+    trie: SuffixTrie  # the endings known to the guesser
+    node_classes: SymbolArray  # class of each node of the trie
 
-    def __init__(
-        self,
-        forms: Sequence[str],
-        inside: SymbolArray,
-        initial: SymbolArray,
-        trie: SuffixTrie,
-        node_classes: SymbolArray,
-    ) -> None:
-        self.forms = tuple(forms)
-        self.inside = np.ascontiguousarray(inside, np.int32)
-        self.initial = np.ascontiguousarray(initial, np.int32)
-        self.trie = trie
-        self.node_classes = np.ascontiguousarray(node_classes, np.int32)
+    def __post_init__(self) -> None:
+        self.forms = tuple(self.forms)
+        for name in ("inside", "initial", "node_classes"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name), np.int32))
         self._table: WordTable | None = None
         self._lock = ForkLock()
         self._memory: _Memory | None = None
@@ -89,8 +77,7 @@ class Vocabulary:
     def classes(self, sentences: Sequence[Sequence[str]]) -> tuple[SymbolArray, IndexArray]:
         """Return the class of every word of many sentences, and where each sentence begins."""
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         numbers, guessed = self._numbers(sentences, int(offsets[-1]))
         begins = offsets[:-1][lengths > 0]
         unknown = numbers >= len(self.forms)
@@ -172,23 +159,12 @@ class Vocabulary:
         for number, word in enumerate(words, 1):
             inside[place[word]] += number * n_classes
             initial[place[word]] += number * n_classes
-        return Vocabulary(
-            forms=forms,
-            inside=inside,
-            initial=initial,
-            trie=self.trie,
-            node_classes=self.node_classes,
-        )
+        return Vocabulary(forms, inside, initial, self.trie, self.node_classes)
 
     def unmarked(self, n_classes: int) -> Vocabulary:
         """Return the vocabulary that tells no words apart; see :meth:`marked`."""
-        return Vocabulary(
-            forms=self.forms,
-            inside=self.inside % n_classes,
-            initial=self.initial % n_classes,
-            trie=self.trie,
-            node_classes=self.node_classes,
-        )
+        inside, initial = self.inside % n_classes, self.initial % n_classes
+        return Vocabulary(self.forms, inside, initial, self.trie, self.node_classes)
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of the vocabulary."""

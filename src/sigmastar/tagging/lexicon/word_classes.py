@@ -12,34 +12,26 @@ borrow its frequencies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of, offsets_of
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.records import Classes
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
 from sigmastar.tagging.lexicon.guesser import Guesser
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
+from sigmastar.tagging.settings import TaggerSettings
 
-__all__ = ["LexicalOptions", "build_word_classes", "kindred_forms"]
+__all__ = ["build_word_classes", "kindred_forms"]
 
 _ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
 _ROUND_CONTEXT = 4
 _BATCH = 4096
-
-
-@dataclass(frozen=True)
-class LexicalOptions:
-    """How words' frequencies become scores."""
-
-    prior: float = 0.5
-    borrowed_prior: float = 2.0
-    threshold: float = 0.01
-    context_weight: float = 0.4
-    context_count: int = 2
+_BORROWED_PRIOR = 2.0  # as settings.prior, for a form that borrows its frequencies
+_CONTEXT_COUNT = 2  # how often a word must be seen to know how it follows tags
 
 
 class Entries(NamedTuple):
@@ -91,15 +83,13 @@ def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
 
 
 def build_word_classes(
-    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, options: LexicalOptions
+    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
 ) -> tuple[Classes, Vocabulary]:
     """Build the classes of all forms and of all nodes of the guesser."""
-    kin = kindred_forms(lexicon.words)
-    forms = [*lexicon.words, *(form for form, _, _ in kin)]
-    n_words = len(lexicon.words)
-    source = np.concatenate((np.arange(n_words), np.array([x[1] for x in kin], np.int64)))
-    borrowed = np.arange(len(forms)) >= n_words
-    anywhere = np.concatenate((np.ones(n_words, bool), np.array([x[2] for x in kin], bool)))
+    known = [(word, number, True) for number, word in enumerate(lexicon.words)]
+    forms, sources, places = zip(*known, *kindred_forms(lexicon.words), strict=True)
+    source, anywhere = np.array(sources, np.int64), np.array(places, bool)
+    borrowed = np.arange(len(forms)) >= len(lexicon.words)
     inside_node = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
     initial_node = guesser.trie.nodes_of(forms, np.ones(len(forms), bool))
     # One entry for each node of the guesser, for each form inside a sentence, and for each form
@@ -113,20 +103,13 @@ def build_word_classes(
         ),
         borrowed=np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart])),
     )
-    found = _candidates(entries, lexicon, counts, guesser, options)
-    gains = _context_gains(entries, found, lexicon, counts, options)
+    found = _candidates(entries, lexicon, counts, guesser, settings)
+    gains = _context_gains(entries, found, lexicon, counts, settings)
     classes, members = _merged(found, gains, len(entries.word), len(lexicon.tags))
     inside = members[n_nodes : n_nodes + len(forms)]
     initial = inside.copy()
     initial[apart] = members[n_nodes + len(forms) :]
-    vocabulary = Vocabulary(
-        forms=forms,
-        inside=inside,
-        initial=initial,
-        trie=guesser.trie,
-        node_classes=members[:n_nodes],
-    )
-    return classes, vocabulary
+    return classes, Vocabulary(forms, inside, initial, guesser.trie, members[:n_nodes])
 
 
 def _candidates(
@@ -134,14 +117,14 @@ def _candidates(
     lexicon: Lexicon,
     counts: TagCounts,
     guesser: Guesser,
-    options: LexicalOptions,
+    settings: TaggerSettings,
 ) -> Candidates:
     """Score the likely tags of all entries."""
     n_tags = len(lexicon.tags)
     log_tag = np.log(np.maximum(counts.unigrams[:n_tags], 0.5))
-    owners, tags, scores = [], [], []
+    parts = []
     source = entries.word
-    prior = np.where(entries.borrowed, options.borrowed_prior, options.prior)
+    prior = np.where(entries.borrowed, _BORROWED_PRIOR, settings.prior)
     for begin in range(0, len(source), _BATCH):
         part = slice(begin, begin + _BATCH)
         rows = guesser.dense(entries.node[part].astype(np.int32), n_tags)
@@ -150,17 +133,13 @@ def _candidates(
         rows[seen] *= prior[part][seen, None]
         words = source[part][seen]
         lengths = lexicon.offsets[words + 1] - lexicon.offsets[words]
-        where = np.repeat(seen, lengths)
-        first = np.repeat(lexicon.offsets[words] - np.cumsum(lengths) + lengths, lengths)
-        item = first + np.arange(len(where))
-        rows[where, lexicon.word_tags[item]] += lexicon.counts[item]
+        where, item = items_of(lexicon.offsets[words], lengths)
+        rows[seen[where], lexicon.word_tags[item]] += lexicon.counts[item]
         rows /= rows.sum(axis=1, keepdims=True)
-        kept = rows >= options.threshold * rows.max(axis=1, keepdims=True)
+        kept = rows >= settings.threshold * rows.max(axis=1, keepdims=True)
         owner, tag = np.nonzero(kept)
-        owners.append(owner + begin)
-        tags.append(tag)
-        scores.append(np.log(rows[owner, tag]) - log_tag[tag])
-    return Candidates(np.concatenate(owners), np.concatenate(tags), np.concatenate(scores))
+        parts.append((owner + begin, tag, np.log(rows[owner, tag]) - log_tag[tag]))
+    return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _context_gains(
@@ -168,22 +147,21 @@ def _context_gains(
     found: Candidates,
     lexicon: Lexicon,
     counts: TagCounts,
-    options: LexicalOptions,
+    settings: TaggerSettings,
 ) -> Gains:
     """Find what the contexts that were seen with the entries' words are worth."""
     source, (owner, tag, score) = entries.word, found
     n_tags = len(lexicon.tags)
     nothing = np.zeros(0, np.int64)
-    if options.context_weight <= 0:
+    if settings.context_weight <= 0:
         return Gains(nothing, nothing, nothing, nothing)
     word_counts = lexicon.word_counts
     word, before, tag_seen, count = counts.context.T
     begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
-    able = np.flatnonzero((source >= 0) & (word_counts[source] >= options.context_count))
+    able = np.flatnonzero((source >= 0) & (word_counts[source] >= _CONTEXT_COUNT))
     lengths = begins[source[able] + 1] - begins[source[able]]
-    entry = np.repeat(able, lengths)
-    item = np.repeat(begins[source[able]] - np.cumsum(lengths) + lengths, lengths)
-    item = item + np.arange(len(entry))
+    which, item = items_of(begins[source[able]], lengths)
+    entry = able[which]
     # Where among the entry's candidates the tag stands, if it was kept.
     codes = owner * n_tags + tag
     wanted = entry * n_tags + tag_seen[item]
@@ -192,7 +170,7 @@ def _context_gains(
     entry, item, place = entry[kept], item[kept], place[kept]
     share = count[item] / word_counts[source[entry]]
     usual = np.exp(score[place]) * counts.bigrams[before[item], tag_seen[item]]
-    odds = options.context_weight / (1 - options.context_weight)
+    odds = settings.context_weight / (1 - settings.context_weight)
     gain = np.rint(np.log1p(odds * share / usual) * _ROUND_CONTEXT).astype(np.int64)
     first = np.searchsorted(owner, entry)
     return Gains(entry=entry, which=place - first, before=before[item], gain=gain)
@@ -224,8 +202,7 @@ def _merged(
         members[number] = known
     lead = np.array(leaders)
     lengths = offsets[lead + 1] - offsets[lead]
-    class_offsets = np.concatenate(([0], np.cumsum(lengths)))
-    item = np.repeat(offsets[lead] - class_offsets[:-1], lengths) + np.arange(class_offsets[-1])
+    _, item = items_of(offsets[lead], lengths)
     with_context = np.flatnonzero(context_offsets[lead + 1] > context_offsets[lead])
     rows = np.full(len(lead), -1, np.int32)
     rows[with_context] = np.cumsum(lengths[with_context]) - lengths[with_context]
@@ -236,11 +213,10 @@ def _merged(
     table_row = leader_row[entry[mine]] + which[mine]
     unit = SCORE_UNIT // _ROUND_CONTEXT
     context_table[table_row, before[mine]] = np.minimum(gain[mine], 4095) * unit
-    scores = (score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32)
     classes = Classes(
-        offsets=class_offsets,
+        offsets=offsets_of(lengths),
         candidates=tag[item].astype(np.int32),
-        scores=scores,
+        scores=(score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32),
         context_rows=rows,
         context=context_table,
     )

@@ -8,16 +8,11 @@ from functools import cache
 
 import numpy as np
 
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.hashing import EMPTY, table_size
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.kernels.words import (
-    Bytes,
-    Spans,
-    WordSlots,
-    build_word_table,
-    find_words,
-)
+from sigmastar.tagging.kernels.words import Bytes, Spans, WordSlots, build_word_table, find_words
 
 __all__ = ["WordTable", "character_properties", "join_words", "split_words", "word_spans"]
 
@@ -39,8 +34,7 @@ def join_words(words: Sequence[str]) -> tuple[Bytes, IndexArray]:
     except AttributeError:
         strange = next(word for word in words if not isinstance(word, str))
         raise InvalidData(f"words must be strings; got {strange!r}.") from None
-    offsets = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
+    offsets = offsets_of(np.fromiter(map(len, parts), np.int64, len(parts)))
     return np.frombuffer(b"".join(parts) or b"\0", np.uint8), offsets
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.model import TagModel, model_fields, names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
 from sigmastar.tagging.taggers.tagger import Tagger
 
@@ -35,6 +36,7 @@ KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
 
+@dataclass(eq=False, repr=False)
 class FSTTagger(Tagger, StoredModel):
     """A tagger that is a transducer from classes of words to tags.
 
@@ -60,29 +62,23 @@ class FSTTagger(Tagger, StoredModel):
     [['TO', 'VB']]
     """
 
+    machine: SequentialTransducer | LazyTransducer
+    vocabulary: Vocabulary
+    tags: tuple[str, ...]
+    info: dict[str, Any]
+    rules: RuleSet | None = None
+    phrases: SequentialTransducer | None = None
+
     kind: ClassVar[str] = "FSTTagger"
 
-    def __init__(
-        self,
-        machine: SequentialTransducer | LazyTransducer,
-        vocabulary: Vocabulary,
-        tags: tuple[str, ...],
-        info: dict[str, Any],
-        rules: RuleSet | None = None,
-        phrases: SequentialTransducer | None = None,
-    ) -> None:
-        self.machine = machine
-        self.vocabulary = vocabulary
-        self.tags = tags
-        self.info = info
-        self.rules = rules
-        self.phrases = phrases
+    def __post_init__(self) -> None:
         # The tagger without its phrases, and what marks them, as far as that is known.
         self._plain: tuple[FSTTagger, SequentialTransducer] | None = None
-        if phrases is not None:
-            without = {key: value for key, value in info.items() if not key.startswith("phrases")}
-            plain = FSTTagger(machine, vocabulary, phrases.inputs, without, rules)
-            self._plain = (plain, phrases)
+        if self.phrases is not None:
+            info = {key: value for key, value in self.info.items() if key[:7] != "phrases"}
+            tags = self.phrases.inputs
+            plain = FSTTagger(self.machine, self.vocabulary, tags, info, self.rules)
+            self._plain = (plain, self.phrases)
 
     @classmethod
     def from_hmm(
@@ -125,9 +121,7 @@ class FSTTagger(Tagger, StoredModel):
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64, MOST_STATES))
         model = tagger.trained_model
-        codes = starts = None
-        if corpus is not None:
-            codes, starts = tagger.to_classes(corpus)
+        runs = None if corpus is None else tagger.to_classes(corpus)
         began = time.perf_counter()
         machine: SequentialTransducer | LazyTransducer
         info: dict[str, Any] = {"kind": kind, "hmm_order": model.order}
@@ -136,8 +130,8 @@ class FSTTagger(Tagger, StoredModel):
             if max_length is not None:
                 parts = all_subsequences(first, max_length)
                 info["max_length"] = max_length
-            elif codes is not None and starts is not None:
-                parts = subsequences_of(first, codes, starts, min_count)
+            elif runs is not None:
+                parts = subsequences_of(first, *runs, min_count)
                 info["min_count"] = min_count
             else:
                 raise InvalidParameter(
@@ -149,16 +143,16 @@ class FSTTagger(Tagger, StoredModel):
         elif kind in ("lazy", "b"):
             ahead = look_ahead if kind == "b" else None
             machine = LazyTransducer(model, max_states=max_states, look_ahead=ahead)
-            if codes is not None and starts is not None:
-                machine.run_aligned(codes, starts)
+            if runs is not None:
+                machine.run_aligned(*runs)
         else:
             machine = n_type(model if kind == "n2" else model.first_order(), int(kind[1]))
         info["build_seconds"] = time.perf_counter() - began
         info["n_states"], info["n_arcs"] = machine.n_states, machine.n_arcs
         result = cls(machine, model.vocabulary, model.tags, info)
-        if codes is not None and starts is not None and kind != "s":
-            same = result.tag_classes(codes, starts) == decode_classes(model, codes, starts)
-            info["agreement"] = float(same.mean()) if len(codes) else 1.0
+        if runs is not None and kind != "s":
+            same = result.tag_classes(*runs) == decode_classes(model, *runs)
+            info["agreement"] = float(same.mean()) if len(same) else 1.0
         return result
 
     def with_rules(self, rules: RuleSet) -> FSTTagger:
@@ -190,10 +184,7 @@ class FSTTagger(Tagger, StoredModel):
             note = "a machine that grows has no table to compose with"
         else:
             try:
-                machine = compose(self.machine, rules.to_transducer())
-                info |= {"rules": "composed"}
-                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                return FSTTagger(machine, self.vocabulary, self.tags, info)
+                return self._composed(self.machine, rules.to_transducer(), info, "rules")
             except NotSequential as error:
                 note = str(error)
         vocabulary = self.vocabulary
@@ -228,10 +219,7 @@ class FSTTagger(Tagger, StoredModel):
         tagger: FSTTagger | None = None
         if self.rules is None and isinstance(self.machine, SequentialTransducer):
             try:
-                machine = compose(self.machine, marker)
-                info |= {"phrases": "composed"}
-                info |= {"n_states": machine.n_states, "n_arcs": machine.n_arcs}
-                tagger = FSTTagger(machine, self.vocabulary, machine.output_symbols, info)
+                tagger = self._composed(self.machine, marker, info, "phrases")
             except NotSequential as error:
                 info["phrases_note"] = str(error)
         if tagger is None:
@@ -240,6 +228,18 @@ class FSTTagger(Tagger, StoredModel):
             tagger = FSTTagger(self.machine, self.vocabulary, names, info, self.rules, marker)
         tagger._plain = (self, marker)
         return tagger
+
+    def _composed(
+        self,
+        machine: SequentialTransducer,
+        after: SequentialTransducer,
+        info: dict[str, Any],
+        what: str,
+    ) -> FSTTagger:
+        """Return this tagger with its machine and the one after it as one."""
+        one = compose(machine, after)
+        info |= {what: "composed", "n_states": one.n_states, "n_arcs": one.n_arcs}
+        return FSTTagger(one, self.vocabulary, one.output_symbols, info)
 
     @property
     def n_classes(self) -> int:
@@ -285,70 +285,43 @@ class FSTTagger(Tagger, StoredModel):
         if self.phrases is not None:
             meta["phrases"] = list(self.phrases.output_symbols)
             meta["tags"] = list(self.phrases.inputs)
-            arrays |= _table_arrays(self.phrases, "phrase_")
+            arrays |= self.phrases.to_arrays("phrase_")
         if isinstance(self.machine, LazyTransducer):
             arrays |= self.machine.model.to_arrays()
             meta["look_ahead"] = self.machine.look_ahead
             meta["max_states"] = self.machine.max_states
         else:
-            arrays |= _table_arrays(self.machine, "")
+            arrays |= self.machine.to_arrays()
             meta["classes"] = list(self.machine.inputs)
         return Stored(self.kind, arrays, meta)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> FSTTagger:
         """Rebuild from named arrays and metadata."""
-        tags, info = stored.meta.get("tags"), stored.meta.get("info")
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise InvalidData("the tags of the model file are malformed.")
+        tags, info = names_of(stored, "tags"), stored.meta.get("info")
         if not isinstance(info, dict):
             raise InvalidData("the information in the model file is malformed.")
         machine: SequentialTransducer | LazyTransducer
         if "table" not in stored.arrays:
-            model = TagModel(**model_fields(tags, stored.array))
+            model = TagModel(**model_fields(stored))
             ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
             check("look_ahead", ahead, AnyOf(Integer(0, 1 << 30), Nothing()))
             check("max_states", most, Integer(64, MOST_STATES))
             machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
             n_classes = model.n_classes
         else:
-            names = stored.meta.get("classes")
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise InvalidData("the classes of the model file are malformed.")
-            machine = _table_machine(stored, "", names, tags)
+            names = names_of(stored, "classes")
+            machine = SequentialTransducer.from_arrays(stored.array, names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
         rules = RuleSet.from_text(str(text), tags) if text else None
         blocks = 1 + (len(rules.alphabet.words) if rules else 0)
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
         phrases = None
-        marks = stored.meta.get("phrases")
-        if isinstance(marks, list) and all(isinstance(mark, str) for mark in marks):
-            phrases = _table_machine(stored, "phrase_", tags, marks)
+        if "phrases" in stored.meta:
+            marks = names_of(stored, "phrases")
+            phrases = SequentialTransducer.from_arrays(
+                lambda name: stored.array(f"phrase_{name}"), tags, marks
+            )
             tags = marks
         return cls(machine, vocabulary, tuple(tags), info, rules, phrases)
-
-
-def _table_arrays(machine: SequentialTransducer, prefix: str) -> dict[str, np.ndarray[Any, Any]]:
-    names = ("table", "final", "string_symbols", "string_offsets")
-    return dict(
-        zip(
-            (prefix + name for name in names),
-            (machine.table, machine.final, *machine.pool),
-            strict=True,
-        )
-    )
-
-
-def _table_machine(
-    stored: Stored, prefix: str, inputs: list[str], outputs: list[str]
-) -> SequentialTransducer:
-    table = np.asarray(stored.array(f"{prefix}table"), np.int64)
-    return SequentialTransducer(
-        next_states=np.where(table >= 0, table >> 32, -1),
-        outputs=np.where(table >= 0, table & 0xFFFFFFFF, 0),
-        final=stored.array(f"{prefix}final"),
-        pool=(stored.array(f"{prefix}string_symbols"), stored.array(f"{prefix}string_offsets")),
-        inputs=inputs,
-        output_symbols=outputs,
-    )

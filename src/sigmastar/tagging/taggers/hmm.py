@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.core.arrays import items_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
@@ -15,8 +16,8 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.decode import class_posteriors, decode_classes
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import TagModel, model_fields
+from sigmastar.tagging.settings import RULES, TaggerSettings
 from sigmastar.tagging.taggers.sentences import Sentences
-from sigmastar.tagging.taggers.settings import RULES, TaggerSettings
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["HMMTaggerModel", "HMMTagging"]
@@ -27,14 +28,9 @@ class HMMTagging(Tagger):
 
     decoding: str
 
-    @property
-    @abstractmethod
-    def trained_model(self) -> HMMTaggerModel:
-        """The model, as soon as there is one."""
-
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags_``."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         if self.decoding == "viterbi":
             return decode_classes(model, codes, starts)
         places, chances = class_posteriors(model, codes, starts)
@@ -44,31 +40,26 @@ class HMMTagging(Tagger):
 
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of the tag that predict gives it."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
         tags = self.tag_classes(codes, starts)
-        places, chances = class_posteriors(model, codes, starts)
-        counts = np.diff(model.offsets)[codes]
-        owner = np.repeat(np.arange(len(codes)), counts)
-        item = np.repeat(model.offsets[codes] - places, counts) + np.arange(len(owner))
+        _, chances = class_posteriors(model, codes, starts)
+        owner, item = items_of(model.offsets[codes], np.diff(model.offsets)[codes])
         chosen = model.candidates[item] == tags[owner]
         return np.split(chances[chosen], starts[1:-1]) if len(starts) > 1 else []
 
     def predict_proba(self, X: Sentences) -> list[list[dict[str, float]]]:
         """Return, for each word, the probabilities of its candidate tags given the sentence."""
-        model = self.trained_model
+        model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
         places, chances = class_posteriors(model, codes, starts)
-        result: list[list[dict[str, float]]] = []
-        for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            sentence = []
-            for code, place in zip(codes[a:b].tolist(), places[a:b].tolist(), strict=True):
-                first, last = model.offsets[code : code + 2].tolist()
-                names = (model.tags[t] for t in model.candidates[first:last].tolist())
-                values = chances[place : place + last - first].tolist()
-                sentence.append(dict(zip(names, values, strict=True)))
-            result.append(sentence)
-        return result
+        words = []
+        for code, place in zip(codes.tolist(), places.tolist(), strict=True):
+            first, last = model.offsets[code : code + 2].tolist()
+            names = (model.tags[t] for t in model.candidates[first:last].tolist())
+            values = chances[place : place + last - first].tolist()
+            words.append(dict(zip(names, values, strict=True)))
+        return [words[a:b] for a, b in pairwise(starts.tolist())]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,11 +82,6 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "decoding", self.settings.decoding)
-
-    @property
-    def trained_model(self) -> HMMTaggerModel:
-        """The model itself."""
-        return self
 
     @property
     def model_(self) -> HMMTaggerModel:
@@ -128,7 +114,7 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
     @classmethod
     def from_stored(cls, stored: Stored) -> HMMTaggerModel:
         """Rebuild from named arrays and metadata."""
-        fields = model_fields(stored.meta.get("tags"), stored.array)
+        fields = model_fields(stored)
         parameters = stored.meta.get("parameters")
         if not isinstance(parameters, dict) or not set(parameters) <= set(RULES):
             raise InvalidData("the parameters of the model file are malformed.")

@@ -31,8 +31,7 @@ class Tagger:
     @property
     def tags_(self) -> tuple[str, ...]:
         """The tags."""
-        tags: tuple[str, ...] = self.trained_model.tags
-        return tags
+        return tuple(self.trained_model.tags)
 
     @property
     def vocabulary_(self) -> Vocabulary:
@@ -69,13 +68,17 @@ class Tagger:
         input_format: str = "lines",
         output_format: str = "word/TAG",
     ) -> tuple[int, int]:
-        """Tag a binary stream of text; return the number of sentences and of words."""
-        return tag_file(
-            source,
-            target,
-            self.vocabulary_,
-            self.tag_classes,
-            self.tags_,
-            input_format=input_format,
-            output_format=output_format,
-        )
+        """Tag a binary stream of text; return the number of sentences and of words.
+
+        Parameters
+        ----------
+        source, target : binary streams
+            Where to read from and to write to.
+        input_format : {"lines", "tokens", "conllu"}
+            One sentence a line with spaces between tokens; one token a line (more columns are
+            ignored) with a blank line after each sentence; or CoNLL-U.
+        output_format : {"word/TAG", "tsv", "conllu"}
+            ``conllu`` keeps the columns of CoNLL-U input and sets UPOS and XPOS, or makes new ones.
+        """
+        formats = {"input_format": input_format, "output_format": output_format}
+        return tag_file(source, target, self.vocabulary_, self.tag_classes, self.tags_, **formats)

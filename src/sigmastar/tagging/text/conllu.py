@@ -19,17 +19,10 @@ _ENCODING = ("utf-8", "surrogateescape")
 
 @dataclass(frozen=True, eq=False)
 class ConlluBlock:
-    """Some sentences of a file.
+    """Some sentences of a file: all lines, which of them are words, and where sentences begin.
 
-    Attributes
-    ----------
-    lines : list of str
-        All lines.
-    words : list of int
-        Which of them are words. Their columns are not kept: so many lists would keep the garbage
-        collector busy for longer than it takes to split the lines again.
-    tokens, starts
-        The words, and where each sentence begins: a blank line ends one.
+    The words' columns are not kept: so many lists would keep the garbage collector busy for longer
+    than it takes to split the lines again.
     """
 
     lines: list[str]

@@ -46,17 +46,7 @@ def tag_file(
 ) -> tuple[int, int]:
     """Tag a stream of text; return the number of sentences and of words.
 
-    Parameters
-    ----------
-    source, target : binary streams
-        Where to read from and to write to.
-    vocabulary, tag_classes, tags
-        From words to classes, from classes to tags, and the tags' names.
-    input_format : {"lines", "tokens", "conllu"}
-        One sentence a line with spaces between tokens; one token a line (more columns are ignored)
-        with a blank line after each sentence; or CoNLL-U.
-    output_format : {"word/TAG", "tsv", "conllu"}
-        ``conllu`` keeps the columns of CoNLL-U input and sets UPOS and XPOS, or makes new ones.
+    ``vocabulary`` leads from words to classes, ``tag_classes`` from these to ``tags``.
     """
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
@@ -76,12 +66,10 @@ def tag_file(
                 tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":
-                text = (
-                    new_lines(tokens, starts, found, tags)
-                    if lines is None
-                    else lines.tagged(found, tags)
-                )
-                _write(target, text)
+                if lines is not None:
+                    _write(target, lines.tagged(found, tags))
+                else:
+                    _write(target, new_lines(tokens, starts, found, tags))
             else:
                 room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
-from sigmastar.core.rules import Choice, Rule, check_all
+from sigmastar.core.rules import Choice, Rule, check
 from sigmastar.core.types import FloatArray, Learned, Symbol
 from sigmastar.corpus.alphabet import Unknown
-from sigmastar.corpus.corpus import Corpus, as_corpus
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers import inference as ask
 from sigmastar.transducers.models.transducer import Transducer
@@ -40,13 +41,13 @@ def as_pairs(X: Any, y: Any = None, **alphabets: Any) -> PairCorpus:
     )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TransducerEstimator(ModelEstimator):
     """Learns P(y | x) from pairs of equal length."""
 
-    unknown: Unknown
-    model_: Transducer
-    info_: Mapping[str, Any]
-    _pair_rules: ClassVar[Mapping[str, Rule]] = {"unknown": Choice("error", "ignore", "unk")}
+    unknown: Unknown = "error"
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"unknown": Choice("error", "ignore", "unk")}
 
     @abstractmethod
     def _learn(self, corpus: PairCorpus) -> Learned[Transducer]:
@@ -63,7 +64,6 @@ class TransducerEstimator(ModelEstimator):
             The outputs, each as long as its input.
         """
         self._check_parameters()
-        check_all(self.get_params(deep=False), self._pair_rules)
         pairs = as_pairs(X, y)
         if not pairs.is_aligned:
             off = int(np.argmax(pairs.source.lengths != pairs.target.lengths))
@@ -75,28 +75,27 @@ class TransducerEstimator(ModelEstimator):
         if pairs.source.n_symbols == 0:
             raise InvalidData("X must hold at least one pair that is not empty; it holds none.")
         learned = self._learn(pairs)
-        self.model_ = learned.model
+        self.model_: Transducer = learned.model
         self.info_ = learned.info
         return self
 
     def _pairs(self, X: Any, y: Any) -> PairCorpus:
         check_is_fitted(self, "model_")
         if self.unknown != "ignore":
-            return as_pairs(X, y, unknown=self.unknown, **self._alphabets())
+            return as_pairs(
+                X,
+                y,
+                unknown=self.unknown,
+                source_alphabet=self.model_.input_alphabet,
+                target_alphabet=self.model_.output_alphabet,
+            )
         # Dropping a symbol of one side alone would shift the alignment: drop both or neither.
         raise InvalidData(
             "unknown='ignore' cannot score pairs: dropping a symbol of one side would shift the "
             "alignment. Use unknown='error' or 'unk'."
         )
 
-    def _alphabets(self) -> dict[str, Any]:
-        model = self.model_
-        return {
-            "source_alphabet": model.input_alphabet,
-            "target_alphabet": model.output_alphabet,
-        }
-
-    def _inputs(self, X: Corpus | Iterable[Iterable[Symbol]]) -> Corpus:
+    def _inputs(self, X: Sequences) -> Corpus:
         check_is_fitted(self, "model_")
         return as_corpus(X, alphabet=self.model_.input_alphabet, unknown=self.unknown)
 
@@ -109,7 +108,7 @@ class TransducerEstimator(ModelEstimator):
         return float(np.mean(self.log_proba(X, y)))
 
     def n_best(
-        self, X: Corpus | Iterable[Iterable[Symbol]], k: int = 5, *, beam: int = 20
+        self, X: Sequences, k: int = 5, *, beam: int = 20
     ) -> list[list[tuple[list[Symbol], float]]]:
         """Return the k best outputs of each input with their log-weights, best first."""
         source = self._inputs(X)
@@ -125,11 +124,7 @@ class TransducerEstimator(ModelEstimator):
         ]
 
     def predict(
-        self,
-        X: Corpus | Iterable[Iterable[Symbol]],
-        *,
-        decoding: str = "beam",
-        beam: int = 20,
+        self, X: Sequences, *, decoding: str = "beam", beam: int = 20
     ) -> list[list[Symbol]]:
         """Return an output for each input.
 
@@ -149,7 +144,7 @@ class TransducerEstimator(ModelEstimator):
                 alphabet.decode(ask.marginals(self.model_, source.codes(row)).argmax(axis=1))
                 for row in range(len(source))
             ]
-        check_all({"decoding": decoding}, {"decoding": Choice("beam", "marginal")})
+        check("decoding", decoding, Choice("beam", "marginal"))
         best = self.n_best(source, 1, beam=beam)
         return [found[0][0] if found else [] for found in best]
 
@@ -164,9 +159,7 @@ class TransducerEstimator(ModelEstimator):
         order = np.argsort(-shares, kind="stable")[:k]
         return [(self.model_.output_alphabet[int(code)], float(shares[code])) for code in order]
 
-    def sample(
-        self, X: Corpus | Iterable[Iterable[Symbol]], *, random_state: RandomState = None
-    ) -> list[list[Symbol]]:
+    def sample(self, X: Sequences, *, random_state: RandomState = None) -> list[list[Symbol]]:
         """Draw one output for each input."""
         drawn = ask.sample_outputs(self.model_, self._inputs(X), random_state=random_state)
         return [self.model_.output_alphabet.decode(codes) for codes in drawn]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from sigmastar.core.rules import Choice, Integer, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.estimators.base import TransducerEstimator
 from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
@@ -17,20 +17,18 @@ from sigmastar.transducers.moments.trigrams import AlignedMoments, Positions, al
 __all__ = ["JointHMMTransducer", "KHMMTransducer"]
 
 
+@dataclass(eq=False, repr=False)
 class _TrigramBaseline(TransducerEstimator):
     """What the two spectral baselines share: they learn from three consecutive pairs."""
+
+    n_states: int = 2
+    _: KW_ONLY
+    positions: Positions = "first"
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": Integer(1),
         "positions": Choice("first", "all"),
     }
-
-    def __init__(
-        self, n_states: int = 2, *, positions: Positions = "first", unknown: Unknown = "error"
-    ) -> None:
-        self.n_states = n_states
-        self.positions = positions
-        self.unknown = unknown
 
     def _moments(self, corpus: PairCorpus) -> AlignedMoments:
         return aligned_moments(corpus, positions=self.positions)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
-from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.estimators.base import TransducerEstimator
-from sigmastar.transducers.learn.em import Emission
-from sigmastar.transducers.learn.em_restarts import Start, learn_em_transducer
+from sigmastar.transducers.learn.em_restarts import Climb, learn_em_transducer
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 
 __all__ = ["EMTransducer"]
 
 
-class EMTransducer(TransducerEstimator):
+@dataclass(eq=False, repr=False)
+class EMTransducer(TransducerEstimator, Climb):
     """A proper transducer by EM.
 
     Parameters
@@ -64,38 +63,5 @@ class EMTransducer(TransducerEstimator):
         "prior": Real(0),
     }
 
-    def __init__(
-        self,
-        n_states: int = 2,
-        *,
-        emission: Emission = "arc",
-        init: Start = "random",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        n_restarts: int = 1,
-        prior: float = 0.0,
-        random_state: RandomState = None,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.emission = emission
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_restarts = n_restarts
-        self.prior = prior
-        self.random_state = random_state
-        self.unknown = unknown
-
     def _learn(self, corpus: PairCorpus) -> Learned[Transducer]:
-        return learn_em_transducer(
-            corpus,
-            n_states=self.n_states,
-            emission=self.emission,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_restarts=self.n_restarts,
-            prior=self.prior,
-            random_state=self.random_state,
-        )
+        return learn_em_transducer(corpus, self)

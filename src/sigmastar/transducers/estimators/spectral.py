@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
-from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Integer, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.estimators.base import TransducerEstimator
 from sigmastar.transducers.learn.recover import recover_parameters
-from sigmastar.transducers.learn.select import choose_n_states
-from sigmastar.transducers.learn.spectral import InputModel, learn_transducer
+from sigmastar.transducers.learn.select import Trials, choose_n_states
+from sigmastar.transducers.learn.spectral import learn_transducer
 from sigmastar.transducers.learn.theory import LearnabilityReport, learnability
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
-from sigmastar.transducers.moments.trigrams import Positions, aligned_moments
+from sigmastar.transducers.moments.trigrams import aligned_moments
 
 __all__ = ["SpectralTransducer"]
 
 
-class SpectralTransducer(TransducerEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SpectralTransducer(TransducerEstimator, Trials):
     """LearnFST: a conditional transducer from three consecutive symbols, by one SVD.
 
     Parameters
@@ -54,6 +54,8 @@ class SpectralTransducer(TransducerEstimator):
     [['x', 'y', 'y']]
     """
 
+    n_states: int | Literal["auto"] = field(default="auto", kw_only=False)
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": AnyOf(Integer(1), Choice("auto")),
         "positions": Choice("first", "all"),
@@ -62,42 +64,14 @@ class SpectralTransducer(TransducerEstimator):
         "max_states": Integer(1),
     }
 
-    def __init__(
-        self,
-        n_states: int | Literal["auto"] = "auto",
-        *,
-        positions: Positions = "first",
-        inputs: InputModel = "independent",
-        smoothing: float = 1.0,
-        max_states: int = 10,
-        random_state: RandomState = 0,
-        unknown: Unknown = "error",
-    ) -> None:
-        self.n_states = n_states
-        self.positions = positions
-        self.inputs = inputs
-        self.smoothing = smoothing
-        self.max_states = max_states
-        self.random_state = random_state
-        self.unknown = unknown
-
     def _learn(self, corpus: PairCorpus) -> Learned[Transducer]:
-        tried: dict[str, Any] = {}
-        self.n_states_ = 0 if self.n_states == "auto" else int(self.n_states)
-        if self.n_states == "auto":
-            chosen = choose_n_states(
-                corpus,
-                positions=self.positions,
-                inputs=self.inputs,
-                smoothing=self.smoothing,
-                max_states=self.max_states,
-                random_state=self.random_state,
-            )
-            self.n_states_, tried = chosen.model, {"held_out": chosen.info["held_out"]}
+        chosen = choose_n_states(corpus, self) if self.n_states == "auto" else None
+        self.n_states_ = int(self.n_states) if chosen is None else chosen.model
         self.moments_ = aligned_moments(corpus, positions=self.positions)
         learned = learn_transducer(
             self.moments_, n_states=self.n_states_, inputs=self.inputs, smoothing=self.smoothing
         )
+        tried = {} if chosen is None else {"held_out": chosen.info["held_out"]}
         return Learned(learned.model, {**learned.info, **tried})
 
     def recover_parameters(self) -> ParametricTransducer:

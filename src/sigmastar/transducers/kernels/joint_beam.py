@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from sigmastar.core.hashing import EMPTY, find_slot
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.transducers.kernels.beams import Found, extended_mark, lowest_kept, report
 
-__all__ = ["Automaton", "Beam", "Found", "Options", "beam_search", "log_prob_units", "read_unit"]
-
-_HASH_MASK = (1 << 40) - 1
+__all__ = ["Automaton", "Beam", "Options", "beam_search", "log_prob_units"]
 
 
 class Automaton(NamedTuple):
@@ -58,14 +56,6 @@ class Beam(NamedTuple):
     table_size: int  # of the table of a position's hypotheses; at least 2 · width
 
 
-class Found(NamedTuple):
-    """The k best outputs of n inputs: log-probability, and units along the best alignment."""
-
-    scores: FloatArray  # (n, k)
-    lengths: SymbolArray  # (n, k)
-    paths: SymbolArray  # (n, k, longest input)
-
-
 class _Hypotheses(NamedTuple):
     """What was written so far: all hypotheses of one input, position by position."""
 
@@ -75,12 +65,7 @@ class _Hypotheses(NamedTuple):
     mark: IndexArray  # hash of the output
     came_from: IndexArray
     unit: IndexArray
-
-
-class _Slots(NamedTuple):
-    """The hypotheses of one position by context and output (open addressing)."""
-
-    keys: IndexArray
+    keys: IndexArray  # open addressing: those of one position by context and output
     holder: IndexArray
 
 
@@ -107,7 +92,7 @@ def read_unit(automaton: Automaton, context: int, unit: int) -> tuple[float, int
         context = automaton.suffix[context]
 
 
-@parallel_kernel
+@kernel
 def log_prob_units(
     automaton: Automaton,
     units: SymbolArray,
@@ -117,14 +102,13 @@ def log_prob_units(
     scores: FloatArray,
 ) -> None:
     """Write the log-probability of each sequence of units, its end included."""
-    for row in numba.prange(len(offsets) - 1):
-        total, context = read_unit(automaton, 0, begin)
-        total = 0.0
+    start = read_unit(automaton, 0, begin)[1]
+    for row in range(len(offsets) - 1):
+        total, context = 0.0, start
         for place in range(offsets[row], offsets[row + 1]):
             score, context = read_unit(automaton, context, units[place])
             total += score
-        score, context = read_unit(automaton, context, end)
-        scores[row] = total + score
+        scores[row] = total + read_unit(automaton, context, end)[0]
 
 
 @kernel
@@ -138,63 +122,60 @@ def _log_add(a: float, b: float) -> float:
 def _expand(
     automaton: Automaton,
     options: Options,
-    row: int,
-    old: int,
+    chunk: int,
+    first: int,
+    last: int,
     hypotheses: _Hypotheses,
-    slots: _Slots,
     stack: _Stack,
     gap: float,
 ) -> _Stack:
-    """Extend one hypothesis by each unit of one input chunk; return the stack that it went to."""
-    score, single, contexts, marks, came_from, units = hypotheses
+    """Extend a run of hypotheses by each unit of an input chunk; return the stack they went to."""
+    score, single, contexts, marks, came_from, units, keys, holder = hypotheses
     low, high, best = stack
-    for place in range(options.starts[row], options.starts[row + 1]):
-        unit = options.units[place]
-        if score[old] + options.ceiling[unit] < best - gap:
-            continue
-        gain, context = read_unit(automaton, contexts[old], unit)
-        total = score[old] + gain
-        if not total >= best - gap:
-            continue
-        best = max(best, total)
-        mark = marks[old]
-        for step in range(options.outputs.shape[1]):
-            if options.outputs[unit, step] >= 0:
-                mark = (mark * 1000003 + options.outputs[unit, step] + 1) & _HASH_MASK
-        # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
-        key = (mark << 23) ^ context
-        slot = find_slot(slots.keys, key)
-        if slots.keys[slot] == EMPTY:
-            if high - low >= len(slots.keys) // 2:  # half of the slots stay free
-                break
-            slots.keys[slot] = key
-            slots.holder[slot] = high
-            score[high] = total
-            single[high] = -np.inf
-            contexts[high] = context
-            marks[high] = mark
-            came_from[high] = old
-            units[high] = unit
-            high += 1
-        else:
-            score[slots.holder[slot]] = _log_add(score[slots.holder[slot]], total)
-        new = slots.holder[slot]
-        if single[old] + gain > single[new]:
-            single[new] = single[old] + gain
-            came_from[new] = old
-            units[new] = unit
+    for old in range(first, last):
+        for place in range(options.starts[chunk], options.starts[chunk + 1]):
+            unit = options.units[place]
+            if score[old] + options.ceiling[unit] < best - gap:
+                continue
+            gain, context = read_unit(automaton, contexts[old], unit)
+            total = score[old] + gain
+            if not total >= best - gap:
+                continue
+            best = max(best, total)
+            mark = extended_mark(marks[old], options.outputs, unit)
+            # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
+            key = (mark << 23) ^ context
+            slot = find_slot(keys, key)
+            if keys[slot] == EMPTY:
+                if high - low >= len(keys) // 2:  # half of the slots stay free
+                    break
+                keys[slot] = key
+                holder[slot] = high
+                score[high] = total
+                single[high] = -np.inf
+                contexts[high] = context
+                marks[high] = mark
+                came_from[high] = old
+                units[high] = unit
+                high += 1
+            else:
+                score[holder[slot]] = _log_add(score[holder[slot]], total)
+            new = holder[slot]
+            if single[old] + gain > single[new]:
+                single[new] = single[old] + gain
+                came_from[new] = old
+                units[new] = unit
     return _Stack(low, high, best)
 
 
 @kernel
-def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int, gap: float) -> int:
+def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> int:
     """Keep the best hypotheses of one stack, moved to its front; return its new end."""
-    if high == low:
-        return high
-    score, single, context, mark, came_from, unit = hypotheses
-    cut = score[low:high].max() - gap
-    if high - low > width:
-        cut = max(cut, np.sort(score[low:high])[high - low - width])
+    score, single, context, mark, came_from, unit, _, _ = hypotheses
+    low, high, best = stack
+    for h in range(low, high):
+        best = max(best, score[h])  # alignments added up may have made it better
+    cut = max(best - gap, lowest_kept(score, low, high, width))
     kept = low
     for h in range(low, high):
         if score[h] >= cut and kept < low + width:
@@ -208,7 +189,7 @@ def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int, gap: float)
 @kernel
 def _close(automaton: Automaton, end: int, hypotheses: _Hypotheses, low: int, high: int) -> None:
     """End the last hypotheses, and add up those that wrote the same in different contexts."""
-    score, single, context, mark, came_from, unit = hypotheses
+    score, single, context, mark, came_from, unit, _, _ = hypotheses
     for h in range(low, high):
         gain = read_unit(automaton, context[h], end)[0]
         score[h] += gain
@@ -224,75 +205,6 @@ def _close(automaton: Automaton, end: int, hypotheses: _Hypotheses, low: int, hi
 
 
 @kernel
-def _report(hypotheses: _Hypotheses, low: int, high: int, row: int, found: Found) -> None:
-    """Write the best of the last hypotheses, best first."""
-    score, came_from = hypotheses.score, hypotheses.came_from
-    found.scores[row] = -np.inf
-    found.lengths[row] = 0
-    for rank in range(found.scores.shape[1]):
-        best = -1
-        for h in range(low, high):
-            if score[h] > -np.inf and (best < 0 or score[h] > score[best]):
-                best = h
-        if best < 0:
-            break
-        found.scores[row, rank] = score[best]
-        score[best] = -np.inf
-        length = 0
-        h = best
-        while came_from[h] >= 0:
-            length += 1
-            h = came_from[h]
-        found.lengths[row, rank] = length
-        h = best
-        for place in range(length - 1, -1, -1):
-            found.paths[row, rank, place] = hypotheses.unit[h]
-            h = came_from[h]
-
-
-@kernel
-def _search(
-    x: SymbolArray, automaton: Automaton, options: Options, beam: Beam, row: int, found: Found
-) -> None:
-    """Find the best outputs of one input."""
-    n = len(x)
-    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
-    # the one being filled at most half as many as the table has slots.
-    room = 1 + n * beam.width + beam.table_size // 2
-    hypotheses = _Hypotheses(
-        np.empty(room),
-        np.empty(room),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-    )
-    slots = _Slots(np.empty(beam.table_size, np.int64), np.empty(beam.table_size, np.int64))
-    starts = np.zeros(n + 2, np.int64)
-    starts[1] = 1
-    hypotheses.score[0] = 0.0
-    hypotheses.single[0] = 0.0
-    hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
-    hypotheses.mark[0] = 0
-    hypotheses.came_from[0] = -1
-    for i in range(1, n + 1):
-        slots.keys[:] = EMPTY
-        stack = _Stack(starts[i], starts[i], -np.inf)
-        for p in range(1, min(i, beam.longest) + 1):
-            key = 0
-            for step in range(p):
-                key = key * options.base + int(x[i - p + step]) + 1
-            chunk = options.rows[find_slot(options.keys, key)]
-            if chunk < 0:
-                continue
-            for old in range(starts[i - p], starts[i - p + 1]):
-                stack = _expand(automaton, options, chunk, old, hypotheses, slots, stack, beam.gap)
-        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, beam.width, beam.gap)
-    _close(automaton, beam.end, hypotheses, starts[n], starts[n + 1])
-    _report(hypotheses, starts[n], starts[n + 1], row, found)
-
-
-@parallel_kernel
 def beam_search(
     source: SymbolArray,
     offsets: IndexArray,
@@ -302,6 +214,44 @@ def beam_search(
     found: Found,
 ) -> None:
     """Find the best outputs of each input."""
-    for row in numba.prange(len(offsets) - 1):
-        x = source[offsets[row] : offsets[row + 1]]
-        _search(x, automaton, options, beam, row, found)
+    longest = 0
+    for row in range(len(offsets) - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
+    # the one being filled at most half as many as the table has slots.
+    room = 1 + longest * beam.width + beam.table_size // 2
+    hypotheses = _Hypotheses(
+        np.empty(room),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(beam.table_size, np.int64),
+        np.empty(beam.table_size, np.int64),
+    )
+    starts = np.zeros(longest + 2, np.int64)
+    starts[1] = 1
+    hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
+    hypotheses.mark[0] = 0
+    hypotheses.came_from[0] = -1
+    for row in range(len(offsets) - 1):
+        begin, n = offsets[row], offsets[row + 1] - offsets[row]
+        hypotheses.score[0] = hypotheses.single[0] = 0.0
+        for i in range(1, n + 1):
+            hypotheses.keys[:] = EMPTY
+            stack = _Stack(starts[i], starts[i], -np.inf)
+            for p in range(1, min(i, beam.longest) + 1):
+                key = 0
+                for step in range(begin + i - p, begin + i):
+                    key = key * options.base + int(source[step]) + 1
+                chunk = options.rows[find_slot(options.keys, key)]
+                if chunk >= 0:
+                    low, high = starts[i - p], starts[i - p + 1]
+                    stack = _expand(
+                        automaton, options, chunk, low, high, hypotheses, stack, beam.gap
+                    )
+            starts[i + 1] = _prune(hypotheses, stack, beam.width, beam.gap)
+        low, high = starts[n], starts[n + 1]
+        _close(automaton, beam.end, hypotheses, low, high)
+        report(hypotheses.score, hypotheses.came_from, hypotheses.unit, low, high, row, found)

@@ -74,6 +74,11 @@ class Lattices(NamedTuple):
         """Which pairs have an alignment."""
         return np.diff(self.node_offsets) > 0
 
+    def part(self, first: int, last: int) -> Lattices:
+        """Return the lattices of some neighbouring pairs; nodes keep their numbers."""
+        rows = slice(first, last + 1)
+        return Lattices(self.arcs, self.node_offsets[rows], self.arc_offsets[rows])
+
 
 @kernel
 def fill_keys(keys: IndexArray, places: SymbolArray, entries: IndexArray) -> None:

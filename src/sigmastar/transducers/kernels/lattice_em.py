@@ -10,30 +10,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.lattice import Lattices
-from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.kernels.operators import Machine, dot
 
-__all__ = ["BLOCKS", "Uses", "best_paths", "expected_uses", "forward", "forward_lattices"]
+__all__ = ["best_paths", "expected_uses", "forward", "forward_lattices"]
 
 BLOCKS = 8  # fixed, so that sums do not depend on the number of threads
 
 
 class Uses(NamedTuple):
-    """Expected uses of each entry of each operator, and of each initial state, by block."""
+    """Expected uses of each entry of each operator, and of each initial state."""
 
-    operators: FloatArray  # (blocks, n, m, m)
-    initial: FloatArray  # (blocks, m)
-
-    @classmethod
-    def none(cls, n_operators: int, n_states: int) -> Uses:
-        """Return zeros to add to."""
-        shape = (BLOCKS, n_operators, n_states, n_states)
-        return cls(np.zeros(shape), np.zeros((BLOCKS, n_states)))
+    operators: FloatArray  # (n, m, m)
+    initial: FloatArray  # (m,)
 
 
 @kernel
@@ -50,7 +44,8 @@ def forward(
     total = 0.0
     for a in range(m):
         total += abs(initial[a])
-    vectors[0] = initial / total
+    for a in range(m):
+        vectors[0, a] = initial[a] / total
     scales[0] = np.log(total)
     n_arcs = len(arcs)
     arc = 0
@@ -87,44 +82,41 @@ def forward(
         arc = end
 
 
-@parallel_kernel
+@kernel
+def _most_nodes(node_offsets: IndexArray) -> int:
+    most = 1
+    for row in range(len(node_offsets) - 1):
+        most = max(most, node_offsets[row + 1] - node_offsets[row])
+    return most
+
+
+@kernel
 def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArray) -> None:
     """Write the log of initial · (sum over paths) · final for each lattice (-inf: no path)."""
     arcs, node_offsets, arc_offsets = lattices
     initial, operators, final = machine
-    for row in numba.prange(len(node_offsets) - 1):
+    most = _most_nodes(node_offsets)
+    vectors, scales = np.zeros((most, len(initial))), np.zeros(most)
+    for row in range(len(node_offsets) - 1):
         log_totals[row] = -np.inf
         n = node_offsets[row + 1] - node_offsets[row]
         if n > 0:
-            vectors = np.zeros((n, len(initial)))
-            scales = np.zeros(n)
             part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
             forward(part, node_offsets[row], operators, initial, vectors, scales)
-            end = 0.0
-            for a in range(len(final)):
-                end += vectors[n - 1, a] * final[a]
+            end = dot(vectors[n - 1], final)
             if end > 0.0:
                 log_totals[row] = scales[n - 1] + np.log(end)
 
 
 @kernel
-def _block_uses(
-    lattices: Lattices, machine: Machine, uses: Uses, block: int, log_totals: FloatArray
-) -> None:
+def _add_uses(lattices: Lattices, machine: Machine, into: Uses, log_totals: FloatArray) -> None:
     """Add up the expected uses of one block of lattices."""
     arcs, node_offsets, arc_offsets = lattices
     initial, operators, final = machine
-    n_rows, n_blocks = len(node_offsets) - 1, len(uses.operators)
-    low = n_rows * block // n_blocks
-    high = n_rows * (block + 1) // n_blocks
     m = len(initial)
-    most = 1
-    for row in range(low, high):
-        most = max(most, node_offsets[row + 1] - node_offsets[row])
-    vectors = np.zeros((most, m))
-    after = np.zeros((most, m))
-    scales = np.zeros(most)
-    for row in range(low, high):
+    most = _most_nodes(node_offsets)
+    vectors, after, scales = np.zeros((most, m)), np.zeros((most, m)), np.zeros(most)
+    for row in range(len(node_offsets) - 1):
         first = node_offsets[row]
         n = node_offsets[row + 1] - first
         log_totals[row] = -np.inf
@@ -132,9 +124,7 @@ def _block_uses(
             continue
         part = arcs[arc_offsets[row] : arc_offsets[row + 1]]
         forward(part, first, operators, initial, vectors, scales)
-        end = 0.0
-        for a in range(m):
-            end += vectors[n - 1, a] * final[a]
+        end = dot(vectors[n - 1], final)
         if not end > 0.0:
             continue
         log_totals[row] = scales[n - 1] + np.log(end)
@@ -147,28 +137,36 @@ def _block_uses(
             if scales[origin] == -np.inf or scales[goal] < scales[origin] - 700.0:
                 continue
             factor = np.exp(scales[origin] - scales[goal])
-            operator = operators[part[arc, 2]]
-            into = uses.operators[block, part[arc, 2]]
+            unit = part[arc, 2]
             for a in range(m):
                 weight = factor * vectors[origin, a]
                 back = 0.0
                 for b in range(m):
-                    into[a, b] += weight * after[goal, b]
-                    back += operator[a, b] * after[goal, b]
+                    into.operators[unit, a, b] += weight * after[goal, b]
+                    back += operators[unit, a, b] * after[goal, b]
                 after[origin, a] += factor * back
         for a in range(m):
-            uses.initial[block, a] += vectors[0, a] * after[0, a]
+            into.initial[a] += vectors[0, a] * after[0, a]
 
 
-@parallel_kernel
-def expected_uses(lattices: Lattices, machine: Machine, uses: Uses, log_totals: FloatArray) -> None:
-    """Add up, in each block, the expected uses of operators and of initial states.
+def expected_uses(lattices: Lattices, machine: Machine, log_totals: FloatArray) -> Uses:
+    """Return the expected uses of operators and of initial states, and write log-likelihoods.
 
-    Blocks split the lattices evenly, so their sum does not depend on the number of threads.
     Multiply the uses of operators entrywise by the operators.
     """
-    for block in numba.prange(len(uses.operators)):
-        _block_uses(lattices, machine, uses, block, log_totals)
+    blocks = [
+        Uses(*map(np.zeros_like, (machine.operators, machine.initial))) for _ in range(BLOCKS)
+    ]
+    bounds = [lattices.n_pairs * block // BLOCKS for block in range(BLOCKS + 1)]
+
+    def add_up(first: int, last: int) -> None:
+        for block in range(first, last):
+            low, high = bounds[block], bounds[block + 1]
+            _add_uses(lattices.part(low, high), machine, blocks[block], log_totals[low:high])
+
+    over_rows(add_up, BLOCKS, least=1)
+    operators, initial = (np.sum(part, axis=0) for part in zip(*blocks, strict=True))
+    return Uses(operators, initial)
 
 
 @kernel

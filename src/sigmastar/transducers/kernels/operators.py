@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["AlignedPairs", "Machine", "accumulate_operators", "chain_scores", "signed_scores"]
+__all__ = [
+    "AlignedPairs",
+    "Machine",
+    "accumulate_operators",
+    "advance",
+    "chain_scores",
+    "dot",
+    "signed_scores",
+]
 
 
 class Machine(NamedTuple):
@@ -49,7 +56,25 @@ def accumulate_operators(
                 operator[i, j] += left * after[after_rows[t], j]
 
 
-@parallel_kernel
+@kernel
+def advance(state: FloatArray, operators: FloatArray, place: int, following: FloatArray) -> None:
+    """Write the state after one operator."""
+    following[:] = 0.0
+    for i in range(len(state)):
+        for j in range(len(state)):
+            following[j] += state[i] * operators[place, i, j]
+
+
+@kernel
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Add up the products of two short vectors, in their order."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
 def signed_scores(
     places: SymbolArray, offsets: IndexArray, machine: Machine, signs: FloatArray, logs: FloatArray
 ) -> None:
@@ -58,33 +83,26 @@ def signed_scores(
     ``places`` holds the operator of each position (-1: zero).
     """
     initial, operators, final = machine
-    m = len(initial)
-    for row in numba.prange(len(offsets) - 1):
-        state = initial.copy()
-        following = np.empty(m)
+    state, following = np.empty_like(initial), np.empty_like(initial)
+    for row in range(len(offsets) - 1):
+        state[:] = initial
         scale = 0.0
         dead = False
         for t in range(offsets[row], offsets[row + 1]):
             if places[t] < 0:
                 dead = True
                 break
-            operator = operators[places[t]]
-            following[:] = 0.0
+            advance(state, operators, places[t], following)
             size = 0.0
-            for i in range(m):
-                for j in range(m):
-                    following[j] += state[i] * operator[i, j]
-            for j in range(m):
+            for j in range(len(state)):
                 size = max(size, abs(following[j]))
             if size == 0.0:
                 dead = True
                 break
-            for j in range(m):
+            for j in range(len(state)):
                 state[j] = following[j] / size
             scale += np.log(size)
-        value = 0.0
-        for i in range(m):
-            value += state[i] * final[i]
+        value = dot(state, final)
         if dead or value == 0.0:
             signs[row] = 0.0
             logs[row] = -np.inf
@@ -93,28 +111,26 @@ def signed_scores(
             logs[row] = scale + np.log(abs(value))
 
 
-@parallel_kernel
+@kernel
 def chain_scores(
-    pairs: AlignedPairs, table: SymbolArray, machine: Machine, floor: float, log_probs: FloatArray
+    pairs: AlignedPairs,
+    table: SymbolArray,
+    machine: Machine,
+    ends: FloatArray,
+    floor: float,
+    log_probs: FloatArray,
 ) -> None:
-    """Write log p(y_t | x_1…x_t, y_1…y_{t−1}) of every position.
+    """Write log p(y_t | x_1…x_t, y_1…y_{t−1}) of every position; ``ends`` is operators · final.
 
     Weights of the next output are clipped at zero, normalised over all outputs and mixed with
     ``floor`` times the uniform distribution, so that they are probabilities whatever the
     operators are. Where nothing positive is left the state starts afresh.
     """
     source, target, offsets = pairs
-    initial, operators, final = machine
-    m = len(initial)
-    n_outputs = table.shape[1]
-    ends = np.zeros((len(operators), m))
-    for place in range(len(operators)):
-        for i in range(m):
-            for j in range(m):
-                ends[place, i] += operators[place, i, j] * final[j]
-    for row in numba.prange(len(offsets) - 1):
-        state = initial.copy()
-        following = np.empty(m)
+    m, n_outputs = len(machine.initial), table.shape[1]
+    state, following = np.empty(m), np.empty(m)
+    for row in range(len(offsets) - 1):
+        state[:] = machine.initial
         for t in range(offsets[row], offsets[row + 1]):
             total = 0.0
             own = 0.0
@@ -130,13 +146,9 @@ def chain_scores(
                             own = value
             share = own / total if total > 0.0 else 1.0 / n_outputs
             log_probs[t] = np.log((1.0 - floor) * share + floor / n_outputs)
-            place = table[source[t], target[t]]
             if own > 0.0:
-                following[:] = 0.0
-                for i in range(m):
-                    for j in range(m):
-                        following[j] += state[i] * operators[place, i, j]
+                advance(state, machine.operators, table[source[t], target[t]], following)
                 for j in range(m):
                     state[j] = following[j] / own
             else:
-                state[:] = initial
+                state[:] = machine.initial

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.kernels.operators import Machine, advance, dot
 
 __all__ = ["Ascending", "Marks", "UnitPaths", "chain_units", "score_candidates", "train_candidates"]
 
@@ -50,41 +49,31 @@ class Ascending(NamedTuple):
     squares: FloatArray
 
 
-@parallel_kernel
+@kernel
 def chain_units(
     units: SymbolArray, offsets: IndexArray, machine: Machine, floor: float, scores: FloatArray
 ) -> None:
     """Write the sum of the logs of next-unit weights, each at least ``floor``, end included."""
     initial, operators, final = machine
-    m = len(initial)
-    end = len(operators) - 1
-    for row in numba.prange(len(offsets) - 1):
-        state = initial.copy()
-        following = np.empty(m)
-        total = 0.0
-        for i in range(m):
-            total += state[i] * final[i]
+    state, following = np.empty_like(initial), np.empty_like(initial)
+    whole = dot(initial, final)
+    for row in range(len(offsets) - 1):
+        state[:] = initial
+        total = whole
         score = 0.0
         for place in range(offsets[row], offsets[row + 1] + 1):
-            unit = units[place] if place < offsets[row + 1] else end
-            following[:] = 0.0
-            for i in range(m):
-                for j in range(m):
-                    following[j] += state[i] * operators[unit, i, j]
-            value = 0.0
-            for j in range(m):
-                value += following[j] * final[j]
+            unit = units[place] if place < offsets[row + 1] else len(operators) - 1
+            advance(state, operators, unit, following)
+            value = dot(following, final)
             share = value / total
             score += np.log(max(share, floor))
             if share > floor:
-                for j in range(m):
+                for j in range(len(state)):
                     state[j] = following[j] / value
                 total = 1.0
             else:
                 state[:] = initial
-                total = 0.0
-                for i in range(m):
-                    total += state[i] * final[i]
+                total = whole
         scores[row] = score
 
 
@@ -125,25 +114,28 @@ def _features(
     return n
 
 
-@parallel_kernel
+@kernel
+def _most_features(offsets: IndexArray) -> int:
+    """Bound the features of one candidate."""
+    longest = 0
+    for c in range(len(offsets) - 1):
+        longest = max(longest, offsets[c + 1] - offsets[c])
+    return longest * _PER_UNIT
+
+
+@kernel
 def score_candidates(
-    candidates: UnitPaths,
-    owner: IndexArray,
-    marks: Marks,
-    weights: FloatArray,
-    scores: FloatArray,
+    candidates: UnitPaths, owner: IndexArray, marks: Marks, weights: FloatArray, scores: FloatArray
 ) -> None:
     """Write the sum of the weights of each candidate's features; ``owner`` is its input."""
     source, source_offsets, units, offsets = candidates
-    for c in numba.prange(len(owner)):
+    found = np.empty(_most_features(offsets), np.int64)
+    for c in range(len(owner)):
         x = source[source_offsets[owner[c]] : source_offsets[owner[c] + 1]]
-        path = units[offsets[c] : offsets[c + 1]]
-        found = np.empty(len(path) * _PER_UNIT, np.int64)
-        n = _features(x, path, marks, len(weights), found)
-        total = 0.0
+        n = _features(x, units[offsets[c] : offsets[c + 1]], marks, len(weights), found)
+        scores[c] = 0.0
         for f in range(n):
-            total += weights[found[f]]
-        scores[c] = total
+            scores[c] += weights[found[f]]
 
 
 @kernel
@@ -164,13 +156,10 @@ def train_candidates(
     """
     source, source_offsets, units, offsets = candidates
     weights, squares = state
-    longest = 0
     most = 0
-    for c in range(len(offsets) - 1):
-        longest = max(longest, offsets[c + 1] - offsets[c])
     for g in range(len(groups) - 1):
         most = max(most, groups[g + 1] - groups[g])
-    found = np.empty((most, longest * _PER_UNIT), np.int64)
+    found = np.empty((most, _most_features(offsets)), np.int64)
     counts = np.empty(most, np.int64)
     scores = np.empty(most)
     total = 0.0

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from sigmastar.core.hashing import EMPTY, find_slot
-from sigmastar.core.jit import kernel, parallel_kernel
+from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.transducers.kernels.beams import Found, extended_mark, lowest_kept, report
 
 __all__ = ["Choices", "vector_beam"]
 
-_HASH_MASK = (1 << 40) - 1
 _TABLE = 4096  # slots for the hypotheses of one position
 _GAP = 20.0  # largest gap of log-weights to the best hypothesis of a position
 
@@ -44,12 +43,7 @@ class _Hypotheses(NamedTuple):
     mark: IndexArray  # hash of the output
     came_from: IndexArray
     output: IndexArray
-
-
-class _Slots(NamedTuple):
-    """The hypotheses of one position by their marks (open addressing)."""
-
-    keys: IndexArray
+    keys: IndexArray  # open addressing: those of one position by their marks
     holder: IndexArray
 
 
@@ -63,15 +57,10 @@ class _Stack(NamedTuple):
 
 @kernel
 def _extend(
-    symbol: int,
-    old: int,
-    choices: Choices,
-    hypotheses: _Hypotheses,
-    slots: _Slots,
-    stack: _Stack,
+    symbol: int, old: int, choices: Choices, hypotheses: _Hypotheses, stack: _Stack
 ) -> _Stack:
     """Extend one hypothesis by every option of an input symbol; return the stack it went to."""
-    values, scales, vectors, marks, came_from, outputs = hypotheses
+    values, scales, vectors, marks, came_from, outputs, keys, holder = hypotheses
     low, high, top = stack
     m = vectors.shape[1]
     for option in range(choices.starts[symbol], choices.starts[symbol + 1]):
@@ -85,18 +74,15 @@ def _extend(
         if top >= 0 and score < values[top] - _GAP:
             continue
         output = choices.outputs[option]
-        mark = marks[old]
-        for step in range(choices.spelled.shape[1]):
-            if choices.spelled[output, step] >= 0:
-                mark = (mark * 1000003 + choices.spelled[output, step] + 1) & _HASH_MASK
-        slot = find_slot(slots.keys, mark)
-        if slots.keys[slot] == EMPTY:
-            if high - low >= len(slots.keys) // 2:  # half of the slots stay free
+        mark = extended_mark(marks[old], choices.spelled, output)
+        slot = find_slot(keys, mark)
+        if keys[slot] == EMPTY:
+            if high - low >= len(keys) // 2:  # half of the slots stay free
                 break
             new = high
             high += 1
-            slots.keys[slot] = mark
-            slots.holder[slot] = new
+            keys[slot] = mark
+            holder[slot] = new
             values[new] = score
             scales[new] = scales[old]
             vectors[new] = 0.0
@@ -105,7 +91,7 @@ def _extend(
             outputs[new] = output
             factor = 1.0
         else:
-            new = slots.holder[slot]
+            new = holder[slot]
             if score > values[new]:
                 came_from[new] = old
                 outputs[new] = output
@@ -128,10 +114,8 @@ def _extend(
 @kernel
 def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
     """Keep the best hypotheses of one stack, rescaled, at its front; return its new end."""
-    values, scales, vectors, marks, came_from, outputs = hypotheses
-    cut = -np.inf
-    if high - low > width:
-        cut = np.sort(values[low:high])[high - low - width]
+    values, scales, vectors, marks, came_from, outputs, _, _ = hypotheses
+    cut = lowest_kept(values, low, high, width)
     kept = low
     for h in range(low, high):
         if values[h] >= cut and kept < low + width:
@@ -145,19 +129,21 @@ def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
 
 
 @kernel
-def _search(
-    x: SymbolArray,
+def vector_beam(
+    source: SymbolArray,
+    offsets: IndexArray,
     choices: Choices,
     initial: FloatArray,
     width: int,
-    scores: FloatArray,
-    paths: SymbolArray,
+    found: Found,
 ) -> None:
-    """Find the best outputs of one input."""
-    n = len(x)
+    """Find the best outputs of each input; paths hold what is written at each position."""
+    longest = 0
+    for row in range(len(offsets) - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
     # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
     # the one being filled at most half as many as the table has slots.
-    room = 1 + n * width + _TABLE // 2
+    room = 1 + longest * width + _TABLE // 2
     hypotheses = _Hypotheses(
         np.zeros(room),
         np.zeros(room),
@@ -165,49 +151,21 @@ def _search(
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
+        np.empty(_TABLE, np.int64),
+        np.empty(_TABLE, np.int64),
     )
-    slots = _Slots(np.empty(_TABLE, np.int64), np.empty(_TABLE, np.int64))
-    starts = np.zeros(n + 2, np.int64)
+    starts = np.zeros(longest + 2, np.int64)
     starts[1] = 1
     hypotheses.vector[0] = initial
-    for i in range(1, n + 1):
-        slots.keys[:] = EMPTY
-        stack = _Stack(starts[i], starts[i], -1)
-        for old in range(starts[i - 1], starts[i]):
-            stack = _extend(x[i - 1], old, choices, hypotheses, slots, stack)
-        starts[i + 1] = _prune(hypotheses, stack.low, stack.high, width)
-    values = hypotheses.value
-    scores[:] = -np.inf
-    for rank in range(len(scores)):
-        best = -1
-        for h in range(starts[n], starts[n + 1]):
-            if values[h] > -np.inf and (best < 0 or values[h] > values[best]):
-                best = h
-        if best < 0:
-            break
-        scores[rank] = values[best]
-        values[best] = -np.inf
-        h = best
-        for place in range(n - 1, -1, -1):
-            paths[rank, place] = hypotheses.output[h]
-            h = hypotheses.came_from[h]
-
-
-@parallel_kernel
-def vector_beam(
-    source: SymbolArray,
-    offsets: IndexArray,
-    choices: Choices,
-    initial: FloatArray,
-    width: int,
-    scores: FloatArray,
-    paths: SymbolArray,
-) -> None:
-    """Find the best outputs of each input.
-
-    ``scores`` (n, k) receives the log-weight of each of the k best, ``paths`` (n, k, longest) the
-    outputs written at each position along its best alignment.
-    """
-    for row in numba.prange(len(offsets) - 1):
-        x = source[offsets[row] : offsets[row + 1]]
-        _search(x, choices, initial, width, scores[row], paths[row])
+    hypotheses.came_from[0] = -1
+    for row in range(len(offsets) - 1):
+        n = offsets[row + 1] - offsets[row]
+        hypotheses.value[0] = 0.0
+        for i in range(1, n + 1):
+            hypotheses.keys[:] = EMPTY
+            stack = _Stack(starts[i], starts[i], -1)
+            for old in range(starts[i - 1], starts[i]):
+                stack = _extend(source[offsets[row] + i - 1], old, choices, hypotheses, stack)
+            starts[i + 1] = _prune(hypotheses, stack.low, stack.high, width)
+        low, high = starts[n], starts[n + 1]
+        report(hypotheses.value, hypotheses.came_from, hypotheses.output, low, high, row, found)

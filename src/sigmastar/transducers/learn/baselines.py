@@ -23,15 +23,7 @@ __all__ = ["learn_joint_hmm", "learn_k_hmm"]
 
 
 def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer]:
-    """Learn one spectral HMM over pairs of symbols.
-
-    Parameters
-    ----------
-    moments : AlignedMoments
-        Trigram weights.
-    n_states : int
-        How many states; at most the rank of the pair bigrams.
-    """
+    """Learn one spectral HMM over pairs of symbols; its states are at most the bigrams' rank."""
     check("n_states", n_states, Integer(1))
     moments.require_some()
     codes, places = np.unique(moments.trigrams, return_inverse=True)
@@ -65,15 +57,7 @@ def learn_joint_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transd
 
 
 def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer]:
-    """Learn one spectral HMM for each input symbol.
-
-    Parameters
-    ----------
-    moments : AlignedMoments
-        Trigram weights.
-    n_states : int
-        The rank of each input symbol's basis (lowered to what its data support).
-    """
+    """Learn one spectral HMM for each input symbol, its rank lowered to what its data support."""
     check("n_states", n_states, Integer(1))
     moments.require_some()
     k, size = len(moments.input_alphabet), len(moments.output_alphabet)
@@ -92,14 +76,9 @@ def learn_k_hmm(moments: AlignedMoments, *, n_states: int) -> Learned[Transducer
     codes, places = np.unique(a2 * size + b2, return_inverse=True)
     operators = np.zeros((len(codes), size, size))
     weights = moments.weights / np.where(seen > 0, seen, 1.0)[a2]
+    before, after = a2 * size + b1, a2 * size + b3
     accumulate_operators(
-        places.astype(np.int32),
-        inverses,
-        a2 * size + b1,
-        projections,
-        a2 * size + b3,
-        weights,
-        operators,
+        places.astype(np.int32), inverses, before, projections, after, weights, operators
     )
     table = np.full(k * size, -1, dtype=np.int32)
     table[codes] = np.arange(len(codes), dtype=np.int32)

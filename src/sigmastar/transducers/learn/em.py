@@ -21,12 +21,11 @@ from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.lattice import Lattices
-from sigmastar.transducers.kernels.lattice_em import Uses, expected_uses
+from sigmastar.transducers.kernels.lattice_em import expected_uses
 from sigmastar.transducers.kernels.operators import Machine
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.lattices import chain_lattices
@@ -48,11 +47,8 @@ def chain_of_pairs(corpus: PairCorpus, table: SymbolArray) -> Lattices:
     if fine.all():
         return whole
     part = chain_of_pairs(corpus.take(np.flatnonzero(fine)), table)
-    node_offsets = np.zeros(len(corpus) + 1, dtype=np.int64)
-    arc_offsets = np.zeros(len(corpus) + 1, dtype=np.int64)
-    np.cumsum(np.where(fine, corpus.source.lengths + 1, 0), out=node_offsets[1:])
-    np.cumsum(np.where(fine, corpus.source.lengths, 0), out=arc_offsets[1:])
-    return Lattices(part.arcs, node_offsets, arc_offsets)
+    rank = np.concatenate([[0], np.cumsum(fine)])  # of each pair among those with a path
+    return Lattices(part.arcs, part.node_offsets[rank], part.arc_offsets[rank])
 
 
 def random_transducer(
@@ -88,28 +84,12 @@ def em_transducer(
     tol: float = 1e-4,
     prior: float = 0.0,
 ) -> Learned[Transducer]:
-    """Raise the likelihood of pairs by EM.
+    """Raise the likelihood of pairs, given by their alignments into operators of ``start``.
 
-    Parameters
-    ----------
-    lattices : Lattices
-        The alignments of each pair into operators of ``start``.
-    start : Transducer
-        A proper transducer to start from.
-    emission : {"arc", "state"}
-        Whether outputs may depend on their own input (see above).
-    max_iter : int
-        At most this many rounds.
-    tol : float
-        Stop when the mean log-likelihood of a pair rises by less than this.
-    prior : float
-        Added to every expected count (0: maximum likelihood).
+    Stops when the mean log-likelihood of a pair rises by less than ``tol``; ``prior`` is added to
+    every expected count. An input without any operator is never read.
     """
-    check("emission", emission, Choice("arc", "state"))
-    check("max_iter", max_iter, Integer(0))
-    check("tol", tol, Real(0))
-    check("prior", prior, Real(0))
-    if not start.is_proper:
+    if not start.is_proper_for(start.reads):
         raise InvalidData(
             "EM must start from a proper transducer (no negative weights, sums of one). "
             "Start from random_transducer() or recover_parameters()."
@@ -117,18 +97,17 @@ def em_transducer(
     totals = np.zeros(lattices.n_pairs)
 
     def step(model: Transducer) -> tuple[float, Transducer]:
-        uses = Uses.none(len(model.operators), model.n_states)
         # Copies, because kernels would be compiled once more for the model's read-only arrays.
         machine = Machine(model.initial.copy(), model.operators.copy(), model.final.copy())
-        expected_uses(lattices, machine, uses, totals)
+        uses = expected_uses(lattices, machine, totals)
         reached = totals[totals > -np.inf]
         if len(reached) == 0:
             raise InvalidData(
                 "no pair has an alignment that the model allows. "
                 "Check that inputs and outputs belong together, or allow larger units."
             )
-        counts = uses.operators.sum(axis=0) * model.operators + prior
-        begun = uses.initial.sum(axis=0) + prior
+        counts = uses.operators * model.operators + prior
+        begun = uses.initial + prior
         alphabets = (model.input_alphabet, model.output_alphabet)
         return float(reached.mean()), _from_counts(counts, begun, model.table, alphabets, emission)
 
@@ -169,6 +148,4 @@ def _from_counts(
         idle = leaving[input_of] <= 0
         fan_out = np.bincount(input_of, minlength=k)[input_of]
         operators += np.where(idle[:, :, None], np.eye(m) / fan_out[:, None, None], 0.0)
-    return Transducer(
-        initial / initial.sum(), operators, np.ones(m), table, alphabets[0], alphabets[1]
-    )
+    return Transducer(initial / initial.sum(), operators, np.ones(m), table, *alphabets)

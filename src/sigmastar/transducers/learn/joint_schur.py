@@ -30,27 +30,11 @@ def joint_schur(
     n_starts: int = 5,
     random_state: RandomState = 0,
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Triangularise matrices jointly.
+    """Triangularise matrices (r, m, m) jointly, from random combinations; the best start counts.
 
-    Parameters
-    ----------
-    matrices : array (r, m, m)
-        The matrices.
-    max_sweeps : int
-        At most this many rounds over all pairs of coordinates.
-    tol : float
-        Stop when a round lowers the energy by no more than this share of all entries' squares.
-    n_starts : int
-        How many random combinations to start from; the best result counts.
-    random_state : int or Generator
-        Draws the combinations.
-
-    Returns
-    -------
-    rotation : array (m, m)
-    triangular : array (r, m, m)
-    energy : float
-        What is left below the diagonals, relative to all entries' squares.
+    A sweep goes over all pairs of coordinates; the last is the one that lowers the energy by no
+    more than the share ``tol`` of all entries' squares. Returns the rotation, the triangular
+    matrices, and what is left below their diagonals as a share of all entries' squares.
     """
     rng = as_generator(random_state)
     best: tuple[FloatArray, FloatArray, float] | None = None

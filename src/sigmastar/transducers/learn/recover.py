@@ -23,12 +23,7 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.transducers.learn.joint_schur import joint_schur
-from sigmastar.transducers.learn.spectral import (
-    RANK_NOISE,
-    check_rank,
-    first_outputs,
-    reweighted,
-)
+from sigmastar.transducers.learn.spectral import RANK_NOISE, check_rank, first_outputs, reweighted
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
@@ -42,25 +37,12 @@ def recover_parameters(
     inputs: Literal["independent", "reweighted"] = "independent",
     random_state: RandomState = 0,
 ) -> Learned[ParametricTransducer]:
-    """Recover a proper transducer from moments.
+    """Recover a proper transducer, with at most as many states as outputs, from moments.
 
-    Parameters
-    ----------
-    moments : AlignedMoments
-        Trigram weights.
-    n_states : int
-        How many states; at most the number of output symbols.
-    inputs : {"independent", "reweighted"}
-        As printed, which asks for independent inputs, or after importance weighting.
-    random_state : int or Generator
-        Draws the starting points of the joint decomposition.
-
-    Returns
-    -------
-    Learned[ParametricTransducer]
-        ``info["passed"]`` is the mean distribution of states over the positions that were counted,
-        ``info["moved"]`` the largest correction by the projections, ``info["lower_energy"]`` what
-        the joint decomposition left below the diagonals.
+    ``inputs``: as printed, which asks for independent inputs, or after importance weighting. Of the
+    result, ``info["passed"]`` is the mean distribution of states over the positions that were
+    counted, ``info["moved"]`` the largest correction by the projections, ``info["lower_energy"]``
+    what the joint decomposition left below the diagonals.
     """
     size, k = len(moments.output_alphabet), len(moments.input_alphabet)
     check("n_states", n_states, Integer(1))

@@ -7,6 +7,8 @@ one SVD.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidParameter
@@ -18,47 +20,38 @@ from sigmastar.transducers.learn.spectral import InputModel, learn_transducer, o
 from sigmastar.transducers.learn.theory import noise_level
 from sigmastar.transducers.moments.trigrams import Positions, aligned_moments
 
-__all__ = ["choose_n_states"]
+__all__ = ["Trials", "choose_n_states"]
 
 
-def choose_n_states(
-    corpus: PairCorpus,
-    *,
-    positions: Positions = "first",
-    inputs: InputModel = "independent",
-    smoothing: float = 1.0,
-    max_states: int = 10,
-    held_out: float = 0.1,
-    random_state: RandomState = 0,
-) -> Learned[int]:
-    """Choose the number of states of a spectral transducer.
+HELD_OUT = 0.1  # the share of pairs to judge by
 
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Pairs of equal length.
-    positions, inputs, smoothing
-        As of the learner.
-    max_states : int
-        Try at most so many.
-    held_out : float
-        The share of pairs to judge by.
-    random_state : int or Generator
-        Draws them.
-    """
-    judged, rest = corpus.split(held_out, random_state=random_state)
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Trials:
+    """Parameters of :class:`sigmastar.SpectralTransducer`, which says what they mean."""
+
+    positions: Positions = "first"
+    inputs: InputModel = "independent"
+    smoothing: float = 1.0
+    max_states: int = 10
+    random_state: RandomState = 0
+
+
+def choose_n_states(corpus: PairCorpus, trials: Trials) -> Learned[int]:
+    """Choose the number of states of a spectral transducer over pairs of equal length."""
+    judged, rest = corpus.split(HELD_OUT, random_state=trials.random_state)
     if len(judged) == 0 or len(rest) == 0:
         raise InvalidParameter(
             f'n_states="auto" needs pairs to hold out; {len(corpus)} are too few. Give a number.'
         )
-    moments = aligned_moments(rest, positions=positions)
-    basis = output_basis(moments, max_states=max_states)
+    moments = aligned_moments(rest, positions=trials.positions)
+    basis = output_basis(moments, max_states=trials.max_states)
     clear = int((basis.values > noise_level(moments.total) / 3).sum())
-    sizes = range(1, min(max(clear, 2), max_states, len(basis.values)) + 1)
+    sizes = range(1, min(max(clear, 2), trials.max_states, len(basis.values)) + 1)
     scores: dict[int, float] = {}
     for size in sizes:
         model = learn_transducer(
-            moments, n_states=size, inputs=inputs, smoothing=smoothing, basis=basis
+            moments, n_states=size, inputs=trials.inputs, smoothing=trials.smoothing, basis=basis
         ).model
         scores[size] = float(np.mean(log_proba(model, judged)))
     best = max(scores, key=lambda size: scores[size])

@@ -82,14 +82,12 @@ def learn_transducer(
     start: int | None = None,
     basis: SVD | None = None,
 ) -> Learned[Transducer]:
-    """Learn P(y | x) from moments.
+    """Learn P(y | x) from moments, with at most as many states as the rank of P.
 
     Parameters
     ----------
-    moments : AlignedMoments
-        Trigram weights.
-    n_states : int
-        How many states; at most the rank of P.
+    moments, n_states
+        What to learn from, and how many states.
     inputs : {"independent", "exact", "reweighted"}
         Which estimator (see above).
     smoothing : float
@@ -113,10 +111,8 @@ def learn_transducer(
     projected = (bigrams.T @ left).T  # UᵀP, m × l
     seen: FloatArray = np.bincount(a2, weights, minlength=k).astype(np.float64)
     if inputs == "exact":
-        inverse, rows = (
-            _inverses_by_input(moments, left, projected, seen, smoothing),
-            a2 * size + b1,
-        )
+        inverse = _inverses_by_input(moments, left, projected, seen, smoothing)
+        rows = a2 * size + b1
     else:
         inverse, rows = np.ascontiguousarray(np.linalg.pinv(projected)), b1
     codes, places = np.unique(a2 * size + b2, return_inverse=True)

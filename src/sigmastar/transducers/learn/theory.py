@@ -75,18 +75,10 @@ def learnability(
     delta: float = 0.05,
     model: ParametricTransducer | None = None,
 ) -> LearnabilityReport:
-    """Check the assumptions and compute the difficulty of a data set.
+    """Check the assumptions and compute the difficulty of a data set, given by its trigrams.
 
-    Parameters
-    ----------
-    moments : AlignedMoments
-        Its trigrams.
-    n_states : int
-        For this many states.
-    epsilon, delta : float
-        The error and the risk to plug into the sample bound.
-    model : ParametricTransducer, optional
-        The true parameters if known; recovered by joint Schur decomposition by default.
+    ``epsilon`` and ``delta`` are the error and the risk to plug into the sample bound, ``model``
+    the true parameters if known; they are recovered by joint Schur decomposition by default.
     """
     check("n_states", n_states, Integer(1))
     check("epsilon", epsilon, Real(0, 1, open_low=True))

@@ -12,7 +12,7 @@ from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
 from sigmastar.transducers.kernels.lattice import Lattices
-from sigmastar.transducers.kernels.lattice_em import Uses, best_paths, expected_uses
+from sigmastar.transducers.kernels.lattice_em import best_paths, expected_uses
 from sigmastar.transducers.kernels.operators import Machine
 
 __all__ = ["align_best", "learn_unit_weights"]
@@ -26,19 +26,7 @@ def learn_unit_weights(
     tol: float = 1e-5,
     weights: FloatArray | None = None,
 ) -> Learned[FloatArray]:
-    """Learn how probable each unit is.
-
-    Parameters
-    ----------
-    lattices : Lattices
-        The alignments of each pair.
-    n_units : int
-        The size of the inventory.
-    max_iter, tol : int, float
-        Stop after this many rounds, or when the mean log-likelihood rises by less than tol.
-    weights : array (n_units,), optional
-        Where to start; uniform by default.
-    """
+    """Learn how probable each unit is, from the given or from uniform weights."""
     uniform = np.full(n_units, 1.0 / n_units)
     ascent = Ascent(uniform if weights is None else weights / weights.sum())
     one = np.ones(1)
@@ -46,10 +34,8 @@ def learn_unit_weights(
     expected = np.zeros(n_units)
 
     def step(prob: FloatArray) -> tuple[float, FloatArray]:
-        uses = Uses.none(n_units, 1)
         machine = Machine(one, prob.reshape(-1, 1, 1), one)
-        expected_uses(lattices, machine, uses, totals)
-        expected[:] = uses.operators.sum(axis=0)[:, 0, 0] * prob
+        expected[:] = expected_uses(lattices, machine, totals).operators[:, 0, 0] * prob
         reached = totals[totals > -np.inf]
         if not expected.sum() > 0:  # no pair has a path: nothing to learn from
             return -np.inf, prob

@@ -16,14 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.model_files import Stored
-from sigmastar.core.stored_model import StoredModel
-from sigmastar.core.types import FloatArray, SymbolArray
+from sigmastar.core.types import BoolArray, FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.models.two_sided import TwoSided
 
 __all__ = ["Transducer"]
 
@@ -31,7 +28,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transducer(StoredModel):
+class Transducer(TwoSided):
     """A weighted transducer that reads and writes one symbol at a time.
 
     Parameters
@@ -68,17 +65,12 @@ class Transducer(StoredModel):
 
     kind: ClassVar[str] = "Transducer"
 
+    _arrays: ClassVar[tuple[str, ...]] = ("initial", "operators", "final", "table")
+    _flags: ClassVar[tuple[str, ...]] = ("joint",)
+
     def __post_init__(self) -> None:
-        initial = frozen_array("initial", self.initial, (-1,))
-        n = len(initial)
-        if n == 0:
-            raise InvalidModel("a model needs at least one state; got none.")
-        for name in ("input_alphabet", "output_alphabet"):
-            if not isinstance(getattr(self, name), Alphabet):
-                raise InvalidModel(f"{name} must be an Alphabet; got {getattr(self, name)!r}.")
-        object.__setattr__(self, "initial", initial)
-        object.__setattr__(self, "operators", frozen_array("operators", self.operators, (-1, n, n)))
-        object.__setattr__(self, "final", frozen_array("final", self.final, (n,)))
+        n = np.size(self.initial)
+        self._freeze(initial=(-1,), operators=(-1, n, n), final=(n,))
         table = np.array(self.table)
         shape = (len(self.input_alphabet), len(self.output_alphabet))
         if table.shape != shape or table.dtype.kind not in "iu":
@@ -114,21 +106,6 @@ class Transducer(StoredModel):
         return cls(initial, flat, final, table, input_alphabet, output_alphabet)  # type: ignore[arg-type]
 
     @property
-    def n_states(self) -> int:
-        """How many states the transducer has."""
-        return len(self.initial)
-
-    @property
-    def n_inputs(self) -> int:
-        """How many symbols the input alphabet has."""
-        return len(self.input_alphabet)
-
-    @property
-    def n_outputs(self) -> int:
-        """How many symbols the output alphabet has."""
-        return len(self.output_alphabet)
-
-    @property
     def machine(self) -> Machine:
         """The weights, as kernels take them."""
         return Machine(self.initial, self.operators, self.final)
@@ -155,9 +132,18 @@ class Transducer(StoredModel):
     @cached_property
     def is_proper(self) -> bool:
         """Whether the weights are a conditional distribution by construction."""
+        return self.is_proper_for(np.ones(self.n_inputs, dtype=bool))
+
+    @property
+    def reads(self) -> BoolArray:
+        """Which inputs have an operator at all."""
+        return np.asarray((self.table >= 0).any(axis=1))
+
+    def is_proper_for(self, inputs: BoolArray) -> bool:
+        """Tell whether the weights are a conditional distribution as long as these are read."""
         if (self.operators < 0).any() or (self.initial < 0).any() or self.joint:
             return False
-        leaving = self.input_sums @ self.final - self.final
+        leaving = self.input_sums[inputs] @ self.final - self.final
         return bool(
             np.abs(leaving).max(initial=0.0) <= TOLERANCE
             and abs(self.initial @ self.final - 1.0) <= TOLERANCE
@@ -165,75 +151,19 @@ class Transducer(StoredModel):
 
     def allclose(self, other: Transducer, *, rtol: float = 1e-9, atol: float = 1e-12) -> bool:
         """Tell whether two transducers have the same alphabets and nearly the same weights."""
-        return (
-            self.input_alphabet == other.input_alphabet
-            and self.output_alphabet == other.output_alphabet
-            and self.n_states == other.n_states
-            and np.allclose(self.initial, other.initial, rtol=rtol, atol=atol)
-            and np.allclose(self.final, other.final, rtol=rtol, atol=atol)
-            and np.allclose(self.dense(), other.dense(), rtol=rtol, atol=atol)
-        )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Transducer):
-            return NotImplemented
-        return (
-            self.input_alphabet == other.input_alphabet
-            and self.output_alphabet == other.output_alphabet
-            and self.joint == other.joint
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("initial", "operators", "final", "table")
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return (
-            f"Transducer(n_states={self.n_states}, n_inputs={self.n_inputs}, "
-            f"n_outputs={self.n_outputs})"
+        sides = ((m.input_alphabet, m.output_alphabet, m.n_states) for m in (self, other))
+        weights = ((m.initial, m.final, m.dense()) for m in (self, other))
+        return next(sides) == next(sides) and all(
+            np.allclose(a, b, rtol=rtol, atol=atol) for a, b in zip(*weights, strict=True)
         )
 
     def facts(self) -> dict[str, Any]:
         """Return the sizes and the two alphabets."""
-        return {
-            "states": self.n_states,
-            "reads": self.input_alphabet.shown(),
-            "writes": self.output_alphabet.shown(),
-            "operators": len(self.operators),
-            "joint": self.joint,
-        }
+        return {**super().facts(), "operators": len(self.operators), "joint": self.joint}
 
     def picture(self) -> FloatArray:
         """Return the mean operator of an input symbol, whatever is written."""
         return np.asarray(self.input_sums.mean(axis=0), dtype=np.float64)
-
-    def to_stored(self) -> Stored:
-        """Give the named arrays and metadata of this model."""
-        names = ("initial", "operators", "final", "table")
-        return Stored(
-            self.kind,
-            {name: getattr(self, name) for name in names},
-            {
-                "input_alphabet": alphabet_to_json(self.input_alphabet),
-                "output_alphabet": alphabet_to_json(self.output_alphabet),
-                "joint": self.joint,
-            },
-        )
-
-    @classmethod
-    def from_stored(cls, stored: Stored) -> Transducer:
-        """Rebuild from named arrays and metadata."""
-        return cls(
-            stored.array("initial"),
-            stored.array("operators"),
-            stored.array("final"),
-            stored.array("table"),
-            alphabet_from_json(stored.meta.get("input_alphabet")),
-            alphabet_from_json(stored.meta.get("output_alphabet")),
-            bool(stored.meta.get("joint", False)),
-        )
 
     def to_openfst(self) -> Any:
         """Return a ``pynini.Fst`` over the log semiring (extra ``fst``); no negative weights."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter, TooLarge
 from sigmastar.core.hashing import empty_keys
+from sigmastar.core.memory import check_memory
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.lattice import (
@@ -40,6 +41,7 @@ __all__ = [
     "hash_table",
 ]
 
+MOST_NODES = 2**31 - 1
 FEWEST = 1 << 15  # the first table of units has room for so many; larger ones are made as needed
 
 
@@ -72,22 +74,14 @@ def hash_table(entries: IndexArray) -> tuple[IndexArray, SymbolArray]:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """An inventory of units.
+    """An inventory of units, known by their keys.
 
-    Parameters
-    ----------
-    keys : array of int64
-        Sorted; the digits of a key in base ``base`` are 1 + the symbols of the unit (0: none),
-        first the inputs, then the outputs.
-    allowed : array of bool
-        Allowed sizes, by inputs and outputs.
-    base : int
-        Base of the keys.
+    The digits of a key are 1 + the symbols of the unit (0: none), inputs first.
     """
 
-    keys: IndexArray
-    allowed: BoolArray
-    base: int
+    keys: IndexArray  # sorted
+    allowed: BoolArray  # sizes, by inputs and outputs
+    base: int  # of the digits
 
     def check(self, n_inputs: int, n_outputs: int) -> None:
         """Raise :class:`InvalidModel` unless all units are of symbols below the given codes."""
@@ -159,11 +153,23 @@ def build_lattices(corpus: PairCorpus, units: Units) -> Lattices:
     offsets = np.zeros((2, len(corpus) + 1), dtype=np.int64)
     lattices = Lattices(np.zeros((0, 3), dtype=np.int32), *offsets)
     fill_lattices(pairs, table, cells, lattices)
-    n_arcs = int(lattices.arc_offsets[-1])
+    n_nodes, n_arcs = int(lattices.node_offsets[-1]), int(lattices.arc_offsets[-1])
+    _check_size(n_nodes, n_arcs)
     if n_arcs > 0:
         lattices = Lattices(np.zeros((n_arcs, 3), dtype=np.int32), *offsets)
         fill_lattices(pairs, table, cells, lattices)
     return lattices
+
+
+def _check_size(n_nodes: int, n_arcs: int) -> None:
+    """Refuse lattices whose nodes have no numbers of 32 bits, or whose arcs have no memory."""
+    remedy = "Learn from fewer pairs, or allow fewer sizes of units."
+    if n_nodes > MOST_NODES:
+        raise TooLarge(
+            f"the alignments of all pairs must have at most {MOST_NODES:,} nodes together; "
+            f"these have {n_nodes:,}. {remedy}"
+        )
+    check_memory(12 * n_arcs, "laying out all alignments", remedy)
 
 
 def chain_lattices(places: SymbolArray, offsets: IndexArray) -> Lattices:
@@ -171,6 +177,7 @@ def chain_lattices(places: SymbolArray, offsets: IndexArray) -> Lattices:
     lengths = np.diff(offsets)
     nodes = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths + 1, out=nodes[1:])
+    _check_size(int(nodes[-1]), len(places))
     rows = np.arange(len(places)) + np.repeat(np.arange(len(lengths)), lengths)
     arcs = np.stack([rows, rows + 1, places], axis=1).astype(np.int32)
     return Lattices(np.ascontiguousarray(arcs), nodes, offsets.astype(np.int64))

@@ -27,32 +27,16 @@ Positions = Literal["first", "all"]
 
 @dataclass(frozen=True, eq=False)
 class AlignedMoments:
-    """Weighted trigrams of input:output symbols.
+    """Weighted trigrams of input:output symbols."""
 
-    Parameters
-    ----------
-    trigrams : array of int64 (n, 3)
-        Distinct trigrams of pair codes.
-    weights : array (n,)
-        Their counts (expected counts, or probabilities).
-    first : array (n_inputs · n_outputs,)
-        How often each pair of symbols comes first.
-    input_alphabet, output_alphabet : Alphabet
-        The symbols read and written.
-    n_pairs, n_symbols : float
-        How many pairs were counted, and their length in all.
-    n_short : int
-        How many of them are shorter than three and gave no trigram.
-    """
-
-    trigrams: IndexArray
-    weights: FloatArray
-    first: FloatArray
+    trigrams: IndexArray  # (n, 3): distinct trigrams of pair codes
+    weights: FloatArray  # (n,): their counts (expected counts, or probabilities)
+    first: FloatArray  # (n_inputs · n_outputs,): how often each pair of symbols comes first
     input_alphabet: Alphabet
     output_alphabet: Alphabet
-    n_pairs: float
-    n_symbols: float
-    n_short: int = 0
+    n_pairs: float  # how many pairs were counted
+    n_symbols: float  # and their length in all
+    n_short: int = 0  # how many of them are shorter than three and gave no trigram
 
     @property
     def total(self) -> float:
@@ -68,11 +52,8 @@ class AlignedMoments:
 
     def columns(self) -> tuple[IndexArray, ...]:
         """Return a1, b1, a2, b2, a3, b3: the symbols of each trigram."""
-        n_outputs = len(self.output_alphabet)
-        parts: list[IndexArray] = []
-        for place in range(3):
-            parts += [self.trigrams[:, place] // n_outputs, self.trigrams[:, place] % n_outputs]
-        return tuple(parts)
+        sides = (np.divmod(column, len(self.output_alphabet)) for column in self.trigrams.T)
+        return tuple(codes for pair in sides for codes in pair)
 
     def __add__(self, other: AlignedMoments) -> AlignedMoments:
         if (
@@ -114,13 +95,8 @@ def merge_trigrams(trigrams: IndexArray, weights: FloatArray) -> tuple[IndexArra
 def aligned_moments(corpus: PairCorpus, *, positions: Positions = "first") -> AlignedMoments:
     """Count the trigrams of pairs of equal length.
 
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Input and output sequences, equally long.
-    positions : {"first", "all"}
-        The first three symbols of each pair (right for any input distribution), or every three
-        consecutive ones (more data; right if inputs are stationary).
+    Of the first three symbols of each pair (right for any input distribution), or of all
+    consecutive ones (more data; right if inputs are stationary).
     """
     check("positions", positions, Choice("first", "all"))
     if not corpus.is_aligned:

@@ -14,14 +14,8 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.lattice import Lattices
 from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
-from sigmastar.transducers.moments.lattices import (
-    Units,
-    allowed_sizes,
-    build_lattices,
-    find_units,
-)
+from sigmastar.transducers.moments.lattices import Units, allowed_sizes, build_lattices, find_units
 
 __all__ = ["Alignment", "align_pairs"]
 
@@ -31,47 +25,19 @@ LEAST = 1e-3  # units expected less often than this in the whole sample are drop
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Pairs cut into units.
-
-    Parameters
-    ----------
-    units : Units
-        The inventory.
-    weights : array
-        The probability of each unit.
-    path, offsets : array
-        The units of each pair's best alignment (none for a pair that has no alignment).
-    alignable : array of bool
-        Which pairs have one.
-    lattices : Lattices
-        All alignments into the inventory.
-    """
+    """Pairs cut into units."""
 
     units: Units
-    weights: FloatArray
-    path: SymbolArray
-    offsets: IndexArray
+    weights: FloatArray  # the probability of each unit
+    path: SymbolArray  # the units of each pair's best alignment
+    offsets: IndexArray  # where each begins; a pair that cannot be aligned has none
     alignable: BoolArray
-    lattices: Lattices
 
 
 def align_pairs(
-    corpus: PairCorpus,
-    sizes: tuple[tuple[int, int], ...],
-    *,
-    max_iter: int = 12,
+    corpus: PairCorpus, sizes: tuple[tuple[int, int], ...], *, max_iter: int = 12
 ) -> Alignment:
-    """Cut pairs into units of the allowed sizes.
-
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Pairs, both sides not empty.
-    sizes : tuple of (inputs, outputs)
-        The allowed sizes of a unit.
-    max_iter : int
-        Rounds of EM.
-    """
+    """Cut pairs, whose sides are not empty, into units of the allowed sizes."""
     allowed = allowed_sizes(sizes)
     step = -(-len(corpus) // SAMPLE)
     sample = corpus if step == 1 else corpus.take(np.arange(0, len(corpus), step))
@@ -91,8 +57,5 @@ def align_pairs(
     used = np.unique(path).astype(np.int64)
     recoded = np.full(len(units), -1, dtype=np.int32)
     recoded[used] = np.arange(len(used), dtype=np.int32)
-    final_units = units.take(used)
-    if len(used) < len(units):
-        lattices = build_lattices(corpus, final_units)
     share = weights[used] / weights[used].sum()
-    return Alignment(final_units, share, recoded[path], offsets, np.diff(offsets) > 0, lattices)
+    return Alignment(units.take(used), share, recoded[path], offsets, np.diff(offsets) > 0)

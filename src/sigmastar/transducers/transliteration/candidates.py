@@ -11,16 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.core.hashing import table_size
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.kernels.joint_beam import Beam, Found, Options, beam_search
+from sigmastar.transducers.kernels.beams import Found
+from sigmastar.transducers.kernels.joint_beam import Beam, Options, beam_search
 from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 
-__all__ = ["Candidates", "gather_candidates", "unit_options"]
+__all__ = ["Candidates", "gather_candidates", "mirrored", "unit_options"]
 
 
 MOST_OPTIONS = 24  # units per input chunk that the search considers; noise makes long tails
@@ -28,28 +30,14 @@ MOST_OPTIONS = 24  # units per input chunk that the search considers; noise make
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The candidates of many inputs, best first.
+    """The candidates of many inputs, best first."""
 
-    Parameters
-    ----------
-    source : Corpus
-        The inputs.
-    owner : array
-        The input of each candidate; candidates of one input are neighbours.
-    log_prob : array
-        The joint model's log-probability, summed over alignments.
-    path, offsets : array
-        The units of each candidate, and where they begin.
-    target : Corpus
-        What the units spell.
-    """
-
-    source: Corpus
-    owner: IndexArray
-    log_prob: FloatArray
-    path: SymbolArray
-    offsets: IndexArray
-    target: Corpus
+    source: Corpus  # the inputs
+    owner: IndexArray  # the input of each candidate; candidates of one input are neighbours
+    log_prob: FloatArray  # the joint model's, summed over alignments
+    path: SymbolArray  # the units of each candidate
+    offsets: IndexArray  # and where they begin
+    target: Corpus  # what the units spell
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -61,10 +49,7 @@ class Candidates:
 
     def reversed_path(self) -> SymbolArray:
         """Return the units of each candidate from right to left."""
-        places = np.arange(len(self.path))
-        lengths = np.diff(self.offsets)
-        ends = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, lengths)
-        return self.path[ends - places]
+        return self.path[mirrored(self.offsets)]
 
     def arrays(self) -> UnitPaths:
         """Return inputs and units as kernels take them."""
@@ -73,6 +58,12 @@ class Candidates:
     def pairs(self) -> PairCorpus:
         """Return each candidate with its input."""
         return PairCorpus(self.source.take(self.owner), self.target)
+
+
+def mirrored(offsets: IndexArray) -> IndexArray:
+    """Return, for each place of some sequences, the place that takes its part from the right."""
+    ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+    return np.asarray(ends - np.arange(offsets[-1]), dtype=np.int64)
 
 
 def unit_options(units: Units, weights: FloatArray, ngram: JointNgram) -> Options:
@@ -111,27 +102,16 @@ def gather_candidates(
     beam: int,
     gap: float = 7.0,
 ) -> Candidates:
-    """Find the n best outputs of each input.
+    """Find the n best outputs of each input; ``options`` come from :func:`unit_options`.
 
-    Parameters
-    ----------
-    source : Corpus
-        Inputs.
-    ngram, units, options
-        The model, its inventory, and the result of :func:`unit_options`.
-    target_alphabet : Alphabet
-        Of the outputs.
-    n_best, beam : int
-        How many outputs to find, and hypotheses to keep at each position.
-    gap : float
-        Hypotheses e^-gap times as likely as the best one at their position are given up.
+    ``beam`` hypotheses are kept at each position; those e^-gap times as likely as the best one are
+    given up.
     """
-    n = len(source)
-    longest = int(source.lengths.max(initial=0))
+    shape = (len(source), n_best)
     found = Found(
-        scores=np.full((n, n_best), -np.inf),
-        lengths=np.zeros((n, n_best), dtype=np.int32),
-        paths=np.zeros((n, n_best, longest + 1), dtype=np.int32),
+        scores=np.full(shape, -np.inf),
+        lengths=np.zeros(shape, dtype=np.int32),
+        paths=np.zeros((*shape, int(source.lengths.max(initial=0)) + 1), dtype=np.int32),
     )
     search = Beam(
         begin=ngram.n_units,
@@ -141,7 +121,12 @@ def gather_candidates(
         gap=gap,
         table_size=table_size(max(256, 20 * beam)),
     )
-    beam_search(source.symbols, source.offsets, ngram.automaton, options, search, found)
+
+    def find(first: int, last: int) -> None:
+        cut, rows = source.offsets[first : last + 1], found.rows(first, last)
+        beam_search(source.symbols, cut, ngram.automaton, options, search, rows)
+
+    over_rows(find, len(source), least=8)
     owner, rank = np.nonzero(found.scores > -np.inf)
     sizes = found.lengths[owner, rank].astype(np.int64)
     offsets = np.zeros(len(owner) + 1, dtype=np.int64)

@@ -16,7 +16,8 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rng import RandomState
-from sigmastar.core.types import FloatArray, Learned, SymbolArray
+from sigmastar.core.threads import over_rows
+from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.framing import frame
@@ -59,24 +60,12 @@ def frame_corpus(corpus: Corpus, *, begin: bool = True, ends: int = 1) -> Corpus
 
 @dataclass(frozen=True, eq=False)
 class ChunkTransducer:
-    """A transducer whose outputs are chunks, with the inventory that spells them.
+    """A transducer whose outputs are chunks, with the inventory that spells them."""
 
-    Parameters
-    ----------
-    model : Transducer
-        Over framed inputs and chunks.
-    units : Units
-        The unit of each operator in the lattices: one input symbol and a chunk.
-    spelled : array of int32
-        The output symbols of each chunk (-1: none).
-    begun : bool
-        Whether the model starts after the begin symbol (it must then not be read).
-    """
-
-    model: Transducer
-    units: Units
-    spelled: SymbolArray
-    begun: bool
+    model: Transducer  # over framed inputs and chunks
+    units: Units  # of each operator in the lattices: one input symbol and a chunk
+    spelled: SymbolArray  # the output symbols of each chunk (-1: none)
+    begun: bool  # whether the model starts after the begin symbol, which then must not be read
 
     def __post_init__(self) -> None:
         if self.spelled.ndim != 2 or len(self.spelled) != self.model.n_outputs:
@@ -108,12 +97,16 @@ class ChunkTransducer:
 
     def log_proba(self, pairs: PairCorpus) -> FloatArray:
         """Return log P(y | x), summed over alignments; ``-inf`` without one."""
-        framed = _frame_pairs(pairs, begin=not self.begun)
-        lattices = build_lattices(framed, self.units)
-        lattices = _relabel(lattices, _places(self.units, self.model, self.spelled))
-        totals = np.zeros(len(pairs))
-        # Negative weights of a spectral model may make a sum negative: no probability then.
-        forward_lattices(lattices, self.model.machine, totals)
+        lattices = build_lattices(_frame_pairs(pairs, begin=not self.begun), self.units)
+        places = self.model.table[self.units.inputs[:, 0], _chunks_of(self.units, self.spelled)]
+        lattices.arcs[:, 2] = places[lattices.arcs[:, 2]]
+        totals, machine = np.zeros(len(pairs)), self.model.machine
+
+        def add_up(first: int, last: int) -> None:
+            # Negative weights of a spectral model may make a sum negative: no probability then.
+            forward_lattices(lattices.part(first, last), machine, totals[first:last])
+
+        over_rows(add_up, len(pairs))
         return totals
 
     def n_best(
@@ -125,18 +118,14 @@ class ChunkTransducer:
             self.model, framed, n_best=n_best, beam=beam, spelled=self.spelled
         )
         spelling = [[int(c) for c in row if c >= 0] for row in self.spelled]
-        ends = self.spelled.max(initial=0) + 1
-        last = ends - 2  # the two framing symbols have the highest codes
-        found: list[list[list[int]]] = []
-        for row, log_weights in zip(paths, scores, strict=True):
-            found.append(
-                [
-                    [c for chunk in path if chunk >= 0 for c in spelling[chunk] if c < last]
-                    for path, weight in zip(row, log_weights, strict=True)
-                    if weight > -np.inf
-                ]
-            )
-        return scores, found
+        last = self.spelled.max(initial=0) - 1  # the two framing symbols have the highest codes
+        return scores, [
+            [
+                [c for chunk in path if chunk >= 0 for c in spelling[chunk] if c < last]
+                for path in row[log_weights > -np.inf].tolist()
+            ]
+            for row, log_weights in zip(paths, scores, strict=True)
+        ]
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
@@ -150,11 +139,10 @@ class ChunkTransducer:
     @classmethod
     def from_stored(cls, stored: Stored) -> ChunkTransducer:
         """Rebuild from named arrays and metadata."""
-        inner = {n[6:]: array for n, array in stored.arrays.items() if n.startswith("model.")}
-        units = Units(
-            stored.array("keys"), stored.array("allowed").astype(bool), int(stored.meta["base"])
-        )
-        model = Transducer.from_stored(Stored("Transducer", inner, stored.meta["model"]))
+        sizes = stored.array("allowed").astype(bool)
+        units = Units(stored.array("keys"), sizes, int(stored.meta["base"]))
+        inner = Stored("Transducer", stored.within("model."), stored.meta["model"])
+        model = Transducer.from_stored(inner)
         return cls(model, units, stored.array("spelled"), bool(stored.meta["begun"]))
 
 
@@ -177,24 +165,24 @@ def _framed_units(corpus: PairCorpus, sizes: tuple[tuple[int, int], ...]) -> Uni
     return units.take(np.flatnonzero(own | (~framing_in & ~framing_out)))
 
 
-def _chunk_alphabet(units: Units, target: Alphabet) -> tuple[Alphabet, SymbolArray, SymbolArray]:
-    """Return the alphabet of chunks, the symbols of each, and the chunk of each unit."""
-    rows, where = np.unique(units.outputs, axis=0, return_inverse=True)
+def _chunk_alphabet(units: Units, target: Alphabet) -> tuple[Alphabet, SymbolArray]:
+    """Return the alphabet of chunks, and the symbols of each."""
+    rows = np.unique(units.outputs, axis=0).astype(np.int32)
     symbols = [tuple(target[int(code)] for code in row if code >= 0) for row in rows]
-    return Alphabet(symbols), rows.astype(np.int32), where.ravel().astype(np.int32)
+    return Alphabet(symbols), rows
 
 
-def _places(units: Units, model: Transducer, spelled: SymbolArray) -> SymbolArray:
-    """Return the operator of each unit."""
+def _chunks_of(units: Units, spelled: SymbolArray) -> IndexArray:
+    """Return the chunk that each unit writes."""
     rows = {tuple(row): code for code, row in enumerate(spelled.tolist())}
-    chunk = np.array([rows[tuple(row)] for row in units.outputs.tolist()], dtype=np.int64)
-    return model.table[units.inputs[:, 0], chunk]
+    return np.array([rows[tuple(row)] for row in units.outputs.tolist()], dtype=np.int64)
 
 
-def _relabel(lattices: Lattices, places: SymbolArray) -> Lattices:
-    arcs = lattices.arcs.copy()
-    arcs[:, 2] = places[arcs[:, 2]]
-    return lattices._replace(arcs=arcs)
+def _operator_table(units: Units, spelled: SymbolArray, n_inputs: int) -> SymbolArray:
+    """Give each unit an operator of its own."""
+    table = np.full((n_inputs, len(spelled)), -1, dtype=np.int32)
+    table[units.inputs[:, 0], _chunks_of(units, spelled)] = np.arange(len(units), dtype=np.int32)
+    return table
 
 
 def joint_chunk_transducer(
@@ -219,10 +207,9 @@ def joint_chunk_transducer(
     order = np.argsort(keys)
     framed = Units(keys[order], units.allowed, base)
     alphabets = [Alphabet((*side.symbols, BEGIN, END)) for side in (source, target)]
-    chunks, spelled, chunk_of = _chunk_alphabet(framed, alphabets[1])
+    chunks, spelled = _chunk_alphabet(framed, alphabets[1])
     operators = np.concatenate([spectral.operators[:-2], spectral.operators[-1:]])[order]
-    table = np.full((len(alphabets[0]), len(chunks)), -1, dtype=np.int32)
-    table[framed.inputs[:, 0], chunk_of] = np.arange(len(framed), dtype=np.int32)
+    table = _operator_table(framed, spelled, len(alphabets[0]))
     model = Transducer(
         spectral.initial, operators, spectral.final, table, alphabets[0], chunks, joint=True
     )
@@ -230,21 +217,11 @@ def joint_chunk_transducer(
 
 
 def chunk_moments(
-    corpus: PairCorpus,
-    sizes: tuple[tuple[int, int], ...],
-    *,
-    max_iter: int = 12,
+    corpus: PairCorpus, sizes: tuple[tuple[int, int], ...], *, max_iter: int = 12
 ) -> tuple[AlignedMoments, Units, SymbolArray, Lattices]:
     """Compute the expected trigrams of input symbols and chunks over all alignments.
 
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Pairs of any lengths, not framed.
-    sizes : tuple of (1, outputs)
-        How many output symbols an input symbol may write.
-    max_iter : int
-        Rounds of EM over alignments; 0 leaves all alignments equally likely.
+    ``max_iter`` rounds of EM weigh the alignments; 0 leaves them all equally likely.
     """
     if any(p != 1 for p, _ in sizes):
         raise InvalidParameter(
@@ -263,18 +240,18 @@ def chunk_moments(
         units, weights = units.take(kept), learned.model[kept]
         lattices = build_lattices(framed, units)
     trigrams, masses = expected_trigrams(lattices, weights)
-    chunks, spelled, chunk_of = _chunk_alphabet(units, framed.target.alphabet)
-    codes = units.inputs[:, 0].astype(np.int64) * len(chunks) + chunk_of
-    first = np.zeros(len(framed.source.alphabet) * len(chunks))
+    chunks, spelled = _chunk_alphabet(units, framed.target.alphabet)
+    codes = units.inputs[:, 0].astype(np.int64) * len(chunks) + _chunks_of(units, spelled)
+    n_alignable = int(lattices.alignable.sum())
     moments = AlignedMoments(
         codes[trigrams],
         masses,
-        first,
-        framed.source.alphabet,
-        chunks,
-        float(lattices.alignable.sum()),
-        float(framed.source.n_symbols),
-        int((~lattices.alignable).sum()),
+        first=np.zeros(len(framed.source.alphabet) * len(chunks)),
+        input_alphabet=framed.source.alphabet,
+        output_alphabet=chunks,
+        n_pairs=float(n_alignable),
+        n_symbols=float(framed.source.n_symbols),
+        n_short=len(framed) - n_alignable,
     )
     return moments, units, spelled, lattices
 
@@ -290,24 +267,10 @@ def learn_chunk_transducer(
     max_iter: int = 20,
     random_state: RandomState = 0,
 ) -> Learned[ChunkTransducer]:
-    """Learn P(y | x) for pairs of unequal lengths.
+    """Learn P(y | x) for pairs of unequal lengths: LearnFST on expected moments, or EM.
 
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Pairs.
-    sizes : tuple of (1, outputs)
-        How many output symbols an input symbol may write.
-    learner : {"spectral", "em"}
-        LearnFST on expected moments, or EM over alignments and states.
-    n_states : int
-        How many states.
-    inputs : {"independent", "exact", "reweighted"}
-        The estimator of LearnFST.
-    align_iter, max_iter : int
-        Rounds of EM over alignments, and over states.
-    random_state : int or Generator
-        Draws where EM starts.
+    ``sizes`` are (1, outputs): how many output symbols an input symbol may write. ``align_iter``
+    and ``max_iter`` are rounds of EM over alignments, and over states.
     """
     moments, units, spelled, lattices = chunk_moments(corpus, sizes, max_iter=align_iter)
     begin_chunk = moments.output_alphabet.index((BEGIN,))
@@ -315,13 +278,7 @@ def learn_chunk_transducer(
         learned = learn_transducer(moments, n_states=n_states, inputs=inputs, start=begin_chunk)
         return Learned(ChunkTransducer(learned.model, units, spelled, True), learned.info)
     alphabets = (moments.input_alphabet, moments.output_alphabet)
-    size = len(alphabets[1])
-    table = np.full((len(alphabets[0]), size), -1, dtype=np.int32)
-    rows = {tuple(row): code for code, row in enumerate(spelled.tolist())}
-    for place, (source, chunk) in enumerate(
-        zip(units.inputs[:, 0].tolist(), units.outputs.tolist(), strict=True)
-    ):
-        table[source, rows[tuple(chunk)]] = place
+    table = _operator_table(units, spelled, len(alphabets[0]))
     start = random_transducer(table, n_states, alphabets, random_state=random_state)
     learned = em_transducer(lattices, start, max_iter=max_iter, tol=1e-3)
     return Learned(ChunkTransducer(learned.model, units, spelled, False), learned.info)

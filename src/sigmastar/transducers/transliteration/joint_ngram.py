@@ -15,6 +15,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.framing import frame
 from sigmastar.ngrams.discounts import discounts
@@ -23,35 +24,34 @@ from sigmastar.transducers.moments.lattices import hash_table
 
 __all__ = ["JointNgram", "frame_units", "learn_ngram"]
 
+_ARRAYS = {
+    "parent": np.int32,
+    "unit": np.int32,
+    "log_prob": np.float64,
+    "back_off": np.float64,
+    "suffix": np.int32,
+    "landing": np.int32,
+}
+
 
 @dataclass(frozen=True, eq=False)
 class JointNgram:
     """A back-off automaton over units; unit ``n_units`` begins a sequence, ``n_units + 1`` ends it.
 
-    Parameters
-    ----------
-    parent, unit : array
-        The context of each node (an n-gram) and its last unit.
-    log_prob, back_off : array
-        Log-probability of the last unit in its context; log back-off weight as a context.
-    suffix, landing : array
-        The node without its first unit; the context in which reading goes on.
-    n_units : int
-        The size of the inventory.
+    Nodes are n-grams; node 0 is the empty one.
     """
 
-    parent: SymbolArray
-    unit: SymbolArray
-    log_prob: FloatArray
-    back_off: FloatArray
-    suffix: SymbolArray
-    landing: SymbolArray
+    parent: SymbolArray  # the context of each node
+    unit: SymbolArray  # its last unit
+    log_prob: FloatArray  # of that unit in its context
+    back_off: FloatArray  # log-weight of backing off from the node as a context
+    suffix: SymbolArray  # the node without its first unit
+    landing: SymbolArray  # the context in which reading goes on
     n_units: int
 
     def __post_init__(self) -> None:
         size = len(self.parent)
-        fields = (self.unit, self.log_prob, self.back_off, self.suffix, self.landing)
-        if size == 0 or any(field.shape != (size,) for field in (self.parent, *fields)):
+        if size == 0 or any(getattr(self, name).shape != (size,) for name in _ARRAYS):
             raise InvalidData("the arrays of an n-gram model must be equally long and not empty.")
         most = self.n_units + 2  # the inventory, the beginning and the end
         if not (0 <= int(self.unit[1:].min(initial=0)) <= int(self.unit.max()) < most < 1 << 31):
@@ -85,45 +85,31 @@ class JointNgram:
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
         """Return the log-probability of each sequence of units."""
         scores = np.zeros(len(offsets) - 1)
-        begin, end = self.n_units, self.n_units + 1
-        log_prob_units(self.automaton, units, offsets, begin, end, scores)
+        automaton, begin, end = self.automaton, self.n_units, self.n_units + 1
+
+        def score(first: int, last: int) -> None:
+            cut = offsets[first : last + 1]
+            log_prob_units(automaton, units, cut, begin, end, scores[first:last])
+
+        over_rows(score, len(scores))
         return scores
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        names = ("parent", "unit", "log_prob", "back_off", "suffix", "landing")
-        return Stored("JointNgram", {n: getattr(self, n) for n in names}, {"n_units": self.n_units})
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        return Stored("JointNgram", arrays, {"n_units": self.n_units})
 
     @classmethod
     def from_stored(cls, stored: Stored) -> JointNgram:
         """Rebuild from named arrays and metadata."""
-        links = [stored.array(n).astype(np.int32) for n in ("parent", "unit", "suffix", "landing")]
-        floats = [stored.array(n).astype(np.float64) for n in ("log_prob", "back_off")]
-        return cls(
-            links[0],
-            links[1],
-            floats[0],
-            floats[1],
-            links[2],
-            links[3],
-            int(stored.meta["n_units"]),
-        )
+        arrays = {name: stored.array(name).astype(kind) for name, kind in _ARRAYS.items()}
+        return cls(**arrays, n_units=int(stored.meta["n_units"]))
 
 
 def learn_ngram(
     units: SymbolArray, offsets: IndexArray, *, n_units: int, order: int = 6
 ) -> JointNgram:
-    """Learn an n-gram model from sequences of units.
-
-    Parameters
-    ----------
-    units, offsets : array
-        The sequences, one after the other, and where each begins; empty ones do not count.
-    n_units : int
-        The size of the inventory.
-    order : int
-        The longest n-gram.
-    """
+    """Learn an n-gram model from sequences of units; empty ones do not count."""
     check("order", order, Integer(1, 20))
     tokens, bounds = frame_units(units, offsets, n_units)
     if len(tokens) == 0:
@@ -159,14 +145,12 @@ def learn_ngram(
         landing[rows] = np.where(inner[rows], rows, landing[suffix[rows]])
     with np.errstate(divide="ignore"):
         log_prob, log_back_off = np.log(prob), np.log(back_off)
+    links = {"parent": parent, "unit": unit, "suffix": suffix, "landing": landing}
     return JointNgram(
-        parent.astype(np.int32),
-        unit.astype(np.int32),
-        log_prob,
-        np.maximum(log_back_off, -700.0),
-        suffix.astype(np.int32),
-        landing.astype(np.int32),
-        n_units,
+        **{name: link.astype(np.int32) for name, link in links.items()},
+        log_prob=log_prob,
+        back_off=np.maximum(log_back_off, -700.0),
+        n_units=n_units,
     )
 
 

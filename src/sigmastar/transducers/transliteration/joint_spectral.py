@@ -17,6 +17,7 @@ import scipy.sparse
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.model_files import Stored
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.operators import Machine, accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
@@ -40,24 +41,31 @@ class JointSpectral:
         if not vectors or self.operators.ndim != 3 or self.operators.shape[1:] != (n, n):
             raise InvalidModel("the arrays of a spectral automaton must fit one number of states.")
 
+    @property
+    def machine(self) -> Machine:
+        """The weights, as kernels take them."""
+        return Machine(self.initial, self.operators, self.final)
+
     def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
         """Return the log-score of each sequence of units."""
         scores = np.zeros(len(offsets) - 1)
-        machine = Machine(self.initial, self.operators, self.final)
-        chain_units(units, offsets, machine, self.floor, scores)
+
+        def score(first: int, last: int) -> None:
+            cut = offsets[first : last + 1]
+            chain_units(units, cut, self.machine, self.floor, scores[first:last])
+
+        over_rows(score, len(scores))
         return scores
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        names = ("initial", "operators", "final")
-        arrays = {name: getattr(self, name) for name in names}
-        return Stored("JointSpectral", arrays, {"floor": self.floor})
+        return Stored("JointSpectral", self.machine._asdict(), {"floor": self.floor})
 
     @classmethod
     def from_stored(cls, stored: Stored) -> JointSpectral:
         """Rebuild from named arrays and metadata."""
-        parts = [stored.array(n).astype(np.float64) for n in ("initial", "operators", "final")]
-        return cls(parts[0], parts[1], parts[2], float(stored.meta["floor"]))
+        arrays = {name: stored.array(name).astype(np.float64) for name in Machine._fields}
+        return cls(**arrays, floor=float(stored.meta["floor"]))
 
 
 def learn_joint_spectral(
@@ -69,18 +77,9 @@ def learn_joint_spectral(
     n_basis: int = 3000,
     longest: int = 3,
 ) -> JointSpectral:
-    """Learn a spectral automaton over units.
+    """Learn a spectral automaton of rank ``n_states`` from sequences of units.
 
-    Parameters
-    ----------
-    units, offsets : array
-        The sequences, one after the other, and where each begins; empty ones do not count.
-    n_units : int
-        The size of the inventory.
-    n_states : int
-        The rank.
-    n_basis, longest : int
-        How many prefixes and suffixes to use, and their greatest length.
+    ``n_basis`` prefixes and suffixes are used, of a length up to ``longest``.
     """
     tokens, bounds = frame_units(units, offsets, n_units)
     lengths = np.diff(bounds)
@@ -110,15 +109,8 @@ def learn_joint_spectral(
     future = _sum_rows(following, right * scale[:, None])
     operators = np.zeros((n_units + 2, len(values), len(values)))
     inner = np.flatnonzero(place >= 1)
-    accumulate_operators(
-        tokens[inner].astype(np.int32),
-        past,
-        inner - 1,
-        future,
-        inner,
-        np.ones(len(inner)),
-        operators,
-    )
+    places, ones = tokens[inner].astype(np.int32), np.ones(len(inner))
+    accumulate_operators(places, past, inner - 1, future, inner, ones, operators)
     begins = place == 0
     return JointSpectral(future[begins].sum(axis=0) / begins.sum(), operators, past.sum(axis=0))
 

@@ -9,8 +9,8 @@ out for this) set the balance between scorers and features.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from sigmastar.transducers.transliteration.alignment import Alignment, align_pai
 from sigmastar.transducers.transliteration.candidates import (
     Candidates,
     gather_candidates,
+    mirrored,
     unit_options,
 )
 from sigmastar.transducers.transliteration.chunk_transducer import (
@@ -34,7 +35,7 @@ from sigmastar.transducers.transliteration.chunk_transducer import (
     learn_chunk_transducer,
 )
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
-from sigmastar.transducers.transliteration.joint_spectral import JointSpectral, learn_joint_spectral
+from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
 from sigmastar.transducers.transliteration.model import SCORERS, TransliterationModel, scorer_matrix
 from sigmastar.transducers.transliteration.recipe import Recipe, States
 from sigmastar.transducers.transliteration.reranker import (
@@ -79,16 +80,10 @@ def clean_pairs(corpus: PairCorpus) -> tuple[PairCorpus, int]:
 def learn_transliterator(
     corpus: PairCorpus, recipe: Recipe, dev: PairCorpus | None = None
 ) -> Learned[TransliterationModel]:
-    """Learn a transliterator.
+    """Learn a transliterator from training pairs, and balance its scorers on development pairs.
 
-    Parameters
-    ----------
-    corpus : PairCorpus
-        Training pairs; those with an empty side or without an alignment are counted and left out.
-    recipe : Recipe
-        What to learn.
-    dev : PairCorpus, optional
-        Development pairs, coded by the same alphabets, to balance the scorers.
+    Both are coded by the same alphabets. Pairs with an empty side or without an alignment are
+    counted and left out.
     """
     pairs, n_empty = clean_pairs(corpus)
     if len(pairs) == 0:
@@ -98,18 +93,14 @@ def learn_transliterator(
     if recipe.method in ("learnfst", "em"):
         learned = _conditional(pairs, recipe.method, recipe, states, recipe.inputs)
         return Learned(_model(pairs, recipe, decoder=learned.model), info | dict(learned.info))
-    alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
+    trained = _train(pairs, recipe, states)
+    alignment = trained.alignment
     info["n_unalignable"] = int((~alignment.alignable).sum())
     info["n_units"] = len(alignment.units)
     if recipe.method == "joint-spectral":
-        decoder = joint_chunk_transducer(
-            _spectral(alignment, states),
-            alignment.units,
-            pairs.source.alphabet,
-            pairs.target.alphabet,
-        )
+        sides = pairs.source.alphabet, pairs.target.alphabet
+        decoder = joint_chunk_transducer(trained.parts["spectral"], alignment.units, *sides)
         return Learned(_model(pairs, recipe, Trained(alignment, {}), decoder=decoder), info)
-    trained = Trained(alignment, _scorers(pairs, alignment, recipe, states))
     if recipe.method == "joint-ngram":
         return Learned(_model(pairs, recipe, trained), info)
     if dev is not None:
@@ -133,22 +124,15 @@ def _conditional(
     states: States,
     inputs: InputModel = "independent",
 ) -> Learned[ChunkTransducer]:
-    learner: Literal["spectral", "em"] = "spectral" if method == "learnfst" else "em"
     return learn_chunk_transducer(
         pairs,
         recipe.units,
-        learner=learner,
+        learner="spectral" if method == "learnfst" else "em",
         n_states=states.transducer,
         inputs=inputs,
         align_iter=recipe.align_iter,
         max_iter=recipe.max_iter,
         random_state=recipe.random_state,
-    )
-
-
-def _spectral(alignment: Alignment, states: States) -> JointSpectral:
-    return learn_joint_spectral(
-        alignment.path, alignment.offsets, n_units=len(alignment.units), n_states=states.joint
     )
 
 
@@ -178,38 +162,27 @@ def _model(
 
 
 def _train(pairs: PairCorpus, recipe: Recipe, states: States) -> Trained:
+    """Align pairs, and learn the search model and the scorers that the recipe names."""
     alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
-    return Trained(alignment, _scorers(pairs, alignment, recipe, states))
-
-
-def _scorers(
-    pairs: PairCorpus, alignment: Alignment, recipe: Recipe, states: States
-) -> dict[str, Any]:
-    """Learn the search model and the scorers that the recipe names."""
     path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
-    parts: dict[str, Any] = {
-        "ngram": learn_ngram(path, offsets, n_units=n_units, order=recipe.order)
+    target, order = pairs.target, recipe.order
+    size = len(target.alphabet)
+    learners: dict[str, Callable[[], Any]] = {
+        "ngram": lambda: learn_ngram(path, offsets, n_units=n_units, order=order),
+        "reverse": lambda: learn_ngram(
+            path[mirrored(offsets)], offsets, n_units=n_units, order=order
+        ),
+        "short": lambda: learn_ngram(path, offsets, n_units=n_units, order=3),
+        "target": lambda: learn_ngram(target.symbols, target.offsets, n_units=size, order=order),
+        "spectral": lambda: learn_joint_spectral(
+            path, offsets, n_units=n_units, n_states=states.joint
+        ),
+        "learnfst": lambda: _conditional(pairs, "learnfst", recipe, states).model,
+        "em": lambda: _conditional(pairs, "em", recipe, states).model,
     }
-    if recipe.method == "joint-ngram":
-        return parts
-    if "reverse" in recipe.scorers:
-        lengths = np.diff(offsets)
-        mirror = np.repeat(offsets[:-1] + offsets[1:] - 1, lengths) - np.arange(len(path))
-        parts["reverse"] = learn_ngram(path[mirror], offsets, n_units=n_units, order=recipe.order)
-    if "short" in recipe.scorers:
-        parts["short"] = learn_ngram(path, offsets, n_units=n_units, order=3)
-    if "target" in recipe.scorers:
-        target = pairs.target
-        size = len(target.alphabet)
-        parts["target"] = learn_ngram(
-            target.symbols, target.offsets, n_units=size, order=recipe.order
-        )
-    if "spectral" in recipe.scorers:
-        parts["spectral"] = _spectral(alignment, states)
-    for name in ("learnfst", "em"):
-        if name in recipe.scorers:
-            parts[name] = _conditional(pairs, name, recipe, states).model
-    return parts
+    wanted = {"joint-ngram": ("ngram",), "joint-spectral": ("spectral",)}
+    names = wanted.get(recipe.method, ("ngram", *recipe.scorers))
+    return Trained(alignment, {name: learners[name]() for name in learners if name in names})
 
 
 def _judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:

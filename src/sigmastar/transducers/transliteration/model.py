@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,19 +32,6 @@ from sigmastar.transducers.transliteration.reranker import choose, feature_score
 
 __all__ = ["SCORERS", "TransliterationModel", "scorer_matrix"]
 
-# Scorers in the order of their columns; the first three come from the search itself.
-SCORERS = (
-    "search",
-    "weights",
-    "length",
-    "ngram",
-    "reverse",
-    "short",
-    "target",
-    "spectral",
-    "learnfst",
-    "em",
-)
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _KINDS: Mapping[str, Any] = {
     "ngram": JointNgram,
@@ -54,6 +42,9 @@ _KINDS: Mapping[str, Any] = {
     "learnfst": ChunkTransducer,
     "em": ChunkTransducer,
 }
+# Scorers in the order of their columns; the first three come from the search itself.
+SCORERS = ("search", "weights", "length", *_KINDS)
+_SETTINGS = {"beam": int, "n_candidates": int, "text": bool}
 _LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 
 
@@ -142,18 +133,12 @@ class TransliterationModel(StoredModel):
         if self.method == "combined" and len(found_all):
             scores = self.score(found_all)
         order = choose(scores, found_all.owner)
-        groups = found_all.groups
-        target = found_all.target
-        symbols, offsets = target.symbols.tolist(), target.offsets.tolist()
-        values = scores[order].tolist()
-        places = order.tolist()
-        result: list[list[tuple[list[int], float]]] = []
-        for low, high in zip(groups[:-1].tolist(), groups[1:].tolist(), strict=True):
-            best = range(low, min(high, low + n_best))
-            result.append(
-                [(symbols[offsets[places[c]] : offsets[places[c] + 1]], values[c]) for c in best]
-            )
-        return result
+        outputs, values = found_all.target.take(order), scores[order].tolist()
+        symbols, offsets = outputs.symbols.tolist(), outputs.offsets.tolist()
+        return [
+            [(symbols[offsets[c] : offsets[c + 1]], values[c]) for c in range(low, high)[:n_best]]
+            for low, high in pairwise(found_all.groups.tolist())
+        ]
 
     def apply(
         self, X: Sequences, n_best: int = 1, *, beam: int | None = None, unknown: Unknown = "ignore"
@@ -259,41 +244,27 @@ class TransliterationModel(StoredModel):
         try:
             parts: dict[str, Any] = {}
             for name, inner in meta["parts"].items():
-                prefix = f"{name}:"
-                arrays: dict[str, Any] = {
-                    key[len(prefix) :]: array
-                    for key, array in stored.arrays.items()
-                    if key.startswith(prefix)
-                }
                 kind = ChunkTransducer if name == "decoder" else _KINDS[name]
-                parts[name] = kind.from_stored(Stored(name, arrays, inner))
-            units = Units(
-                stored.array("unit_keys"),
-                stored.array("unit_sizes").astype(bool),
-                int(meta["base"]),
-            )
-            settings = {
-                "beam": int(meta["settings"]["beam"]),
-                "n_candidates": int(meta["settings"]["n_candidates"]),
-                "text": bool(meta["settings"]["text"]),
-            }
+                parts[name] = kind.from_stored(Stored(name, stored.within(f"{name}:"), inner))
+            sizes = stored.array("unit_sizes").astype(bool)
+            units = Units(stored.array("unit_keys"), sizes, int(meta["base"]))
+            settings = {n: kind(meta["settings"][n]) for n, kind in _SETTINGS.items()}
             method = str(meta["method"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(f"the transliterator file is malformed ({error!r}).") from None
         decoder = parts.pop("decoder", None)
         if decoder is None and "ngram" not in parts:
             raise FileFormatError("the transliterator file has no model to search with.")
+        weights = ("unit_weights", "scorer_weights", "feature_weights")
         return cls(
             alphabet_from_json(meta.get("source_alphabet")),
             alphabet_from_json(meta.get("target_alphabet")),
             method,
             parts,
             units,
-            stored.array("unit_weights").astype(np.float64),
-            stored.array("scorer_weights").astype(np.float64),
-            stored.array("feature_weights").astype(np.float64),
-            settings,
-            decoder,
+            settings=settings,
+            decoder=decoder,
+            **{name: stored.array(name).astype(np.float64) for name in weights},
         )
 
     def to_openfst(self) -> Any:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.optimize
 
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.transducers.kernels.rerank import (
     Ascending,
@@ -54,18 +55,10 @@ def unit_marks(units: Units) -> Marks:
 def fit_scorers(
     scores: FloatArray, groups: IndexArray, right: FloatArray, *, penalty: float = 1e-3
 ) -> FloatArray:
-    """Return the weights of scorers that make right candidates likeliest.
+    """Return the weights of scorers (columns) that make right candidates likeliest.
 
-    Parameters
-    ----------
-    scores : array (n_candidates, n_scorers)
-        What each scorer says.
-    groups : array
-        Where the candidates of each input begin.
-    right : array
-        1 for right candidates, 0 for others; inputs without a right one do not count.
-    penalty : float
-        Weight of the squares of the (standardised) weights.
+    Inputs without a right candidate do not count. ``penalty`` is the weight of the squares of the
+    standardised weights.
     """
     spread = scores.std(axis=0)
     spread[spread == 0] = 1.0
@@ -103,19 +96,7 @@ def train_features(
     rate: float,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Train the weights of hashed features on held-out candidates.
-
-    Parameters
-    ----------
-    folds : sequence of FoldCandidates
-        Candidates for pairs that had not been learned from.
-    n_weights : int
-        How many weights features are hashed into; a power of two.
-    n_epochs, rate : int, float
-        Passes over the data, and the learning rate.
-    rng : Generator
-        Draws the order of each pass.
-    """
+    """Train the weights (a power of two of them) of hashed features on held-out candidates."""
     state = Ascending(np.zeros(n_weights), np.zeros(n_weights))
     marks = [unit_marks(fold.units) for fold in folds]
     average = np.zeros(n_weights)
@@ -129,8 +110,13 @@ def train_features(
 
 def feature_scores(found: Candidates, units: Units, weights: FloatArray) -> FloatArray:
     """Return the sum of the weights of each candidate's features."""
-    scores = np.zeros(len(found))
-    score_candidates(found.arrays(), found.owner, unit_marks(units), weights, scores)
+    scores, marks, whole = np.zeros(len(found)), unit_marks(units), found.arrays()
+
+    def score(first: int, last: int) -> None:
+        part = whole._replace(offsets=whole.offsets[first : last + 1])
+        score_candidates(part, found.owner[first:last], marks, weights, scores[first:last])
+
+    over_rows(score, len(found))
     return scores
 
 

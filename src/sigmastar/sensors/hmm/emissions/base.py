@@ -14,12 +14,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
-from sigmastar.core.facts import Fact, proved
+from sigmastar.core.facts import Fact, freeze_proved, sizes_of
 from sigmastar.core.types import FloatArray, IndexArray
 
 __all__ = ["EMISSIONS", "Emission", "Family", "Statistics", "filled", "log_of", "overwritten"]
@@ -41,15 +42,23 @@ class Emission(ABC):
         if "name" in cls.__dict__:
             EMISSIONS[cls.name] = cls
 
-    @property
-    @abstractmethod
-    def n_states(self) -> int:
-        """How many states there are."""
+    def __post_init__(self) -> None:
+        """Check all arrays once and freeze them; kernels rely on it."""
+        freeze_proved(self, self.arrays)
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return sizes_of(self, self.arrays)
 
     @property
-    @abstractmethod
+    def n_states(self) -> int:
+        """How many states there are."""
+        return self._sizes["states"]
+
+    @property
     def n_columns(self) -> int:
         """How many numbers a frame has."""
+        return self._sizes["columns"]
 
     @abstractmethod
     def log_density(self, values: FloatArray) -> FloatArray:
@@ -90,14 +99,6 @@ class Emission(ABC):
         if missing:
             raise InvalidModel(f"the emission {cls.name!r} lacks the arrays {', '.join(missing)}.")
         return cls(**{name: arrays[name] for name in cls.arrays})
-
-    def _prove(self, **sizes: int) -> None:
-        """Check all arrays once and freeze them; kernels rely on it."""
-        given = {name: getattr(self, name) for name in self.arrays}
-        for name, array in proved(self.arrays, given, **sizes).items():
-            frozen = array.copy() if array.flags.writeable else array
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
 
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` for rows that no state could ever emit."""

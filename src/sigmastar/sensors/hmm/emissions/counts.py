@@ -43,19 +43,6 @@ class PoissonEmission(Emission):
     name: ClassVar[str] = "poisson"
     arrays: ClassVar[dict[str, Fact]] = {"rates": Floats("states", "columns", low=0.0)}
 
-    def __post_init__(self) -> None:
-        self._prove()
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.rates)
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers a frame has."""
-        return int(self.rates.shape[1])
-
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are counts."""
         super().check_values(values)
@@ -76,10 +63,7 @@ class PoissonEmission(Emission):
         """Return sums and the number of frames observed, (states, columns) each."""
         known, seen = filled(values)
         total = np.repeat(weights.sum(axis=0)[:, None], self.n_columns, axis=1)
-        return {
-            "sums": weights.T @ known,
-            "counts": total if seen is None else weights.T @ seen,
-        }
+        return {"sums": weights.T @ known, "counts": total if seen is None else weights.T @ seen}
 
     def draw(self, states: IndexArray, rng: np.random.Generator) -> FloatArray:
         """Draw one row for each state given."""
@@ -162,20 +146,10 @@ class CategoricalEmission(Emission):
     }
 
     def __post_init__(self) -> None:
-        self._prove()
+        super().__post_init__()
         sums = np.add.reduceat(self.tables, self.offsets[:-1], axis=0)
         if not np.allclose(sums, 1.0, rtol=0, atol=1e-9):
             raise InvalidModel("the probabilities of a column's codes must sum to 1; some do not.")
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return int(self.tables.shape[1])
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers a frame has."""
-        return len(self.offsets) - 1
 
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are codes that the tables have."""
@@ -235,11 +209,6 @@ class CategoricalEmission(Emission):
     def selected(self, states: IndexArray) -> Self:
         """Return the emission of some states."""
         return type(self)(self.tables[:, states], self.offsets)
-
-    @classmethod
-    def rebuilt(cls, arrays: Any, described: Any) -> CategoricalEmission:
-        """Make the emission of a file."""
-        return cls(arrays["tables"], arrays["offsets"])
 
 
 @dataclass(frozen=True)

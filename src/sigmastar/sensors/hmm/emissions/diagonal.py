@@ -36,19 +36,6 @@ class DiagonalGaussian(Emission):
         "variances": Floats("states", "columns", low=1e-300),
     }
 
-    def __post_init__(self) -> None:
-        self._prove()
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.means)
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers a frame has."""
-        return int(self.means.shape[1])
-
     @cached_property
     def _centre(self) -> FloatArray:
         return np.asarray(self.means.mean(axis=0), np.float64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -35,9 +35,6 @@ class FactorGaussian(Emission):
         "noise": Floats("states", "columns", low=1e-300),
     }
 
-    def __post_init__(self) -> None:
-        self._prove()
-
     @cached_property
     def whole(self) -> FullGaussian:
         """The same densities with covariance matrices."""
@@ -45,16 +42,6 @@ class FactorGaussian(Emission):
         at = np.arange(self.n_columns)
         matrices[:, at, at] += self.noise
         return FullGaussian(self.means, matrices, np.arange(self.n_states))
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.means)
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers a frame has."""
-        return int(self.means.shape[1])
 
     def log_density(self, values: FloatArray) -> FloatArray:
         """Return the log density of each row in each state."""
@@ -101,8 +88,3 @@ class FactorGaussian(Emission):
     def selected(self, states: IndexArray) -> Self:
         """Return the emission of some states."""
         return type(self)(self.means[states], self.factors[states], self.noise[states])
-
-    @classmethod
-    def rebuilt(cls, arrays: Any, described: Any) -> FactorGaussian:
-        """Make the emission of a file."""
-        return cls(arrays["means"], arrays["factors"], arrays["noise"])

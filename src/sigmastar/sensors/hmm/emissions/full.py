@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
@@ -67,20 +67,10 @@ class FullGaussian(Emission):
     }
 
     def __post_init__(self) -> None:
-        self._prove()
+        super().__post_init__()
         if not np.allclose(self.covariances, self.covariances.transpose(0, 2, 1), rtol=1e-8):
             raise InvalidModel("covariances must be symmetric; one is not. Use (C + C.T) / 2.")
         self._roots  # noqa: B018  (proves that they are positive definite)
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.means)
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers a frame has."""
-        return int(self.means.shape[1])
 
     @cached_property
     def _roots(self) -> FloatArray:
@@ -232,8 +222,3 @@ class FullGaussian(Emission):
         """Return the emission of some states; groups that are left unused go."""
         used, groups = np.unique(self.groups[states], return_inverse=True)
         return type(self)(self.means[states], self.covariances[used], groups.astype(np.int64))
-
-    @classmethod
-    def rebuilt(cls, arrays: Any, described: Any) -> FullGaussian:
-        """Make the emission of a file."""
-        return cls(arrays["means"], arrays["covariances"], arrays["groups"])

@@ -30,7 +30,7 @@ class MixtureEmission(Emission):
     arrays: ClassVar[dict[str, Fact]] = {"weights": Floats("states", "components", low=0.0)}
 
     def __post_init__(self) -> None:
-        self._prove()
+        super().__post_init__()
         if self.components.n_states != self.weights.size:
             raise InvalidModel(
                 f"a mixture of {self.weights.shape[1]} in each of {len(self.weights)} states needs "
@@ -38,11 +38,6 @@ class MixtureEmission(Emission):
             )
         if not np.allclose(self.weights.sum(axis=1), 1.0, rtol=0, atol=1e-9):
             raise InvalidModel("the weights of a state's components must sum to 1; some do not.")
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.weights)
 
     @property
     def n_columns(self) -> int:

@@ -130,10 +130,7 @@ class Asking:
         return forecast(self.model_, self._data(X, lengths), int(k))
 
     def sample(
-        self,
-        n_samples: int = 1,
-        random_state: RandomState = None,
-        currstate: int | None = None,
+        self, n_samples: int = 1, random_state: RandomState = None, currstate: int | None = None
     ) -> tuple[FloatArray, IndexArray]:
         """Draw a sequence of frames, and the states behind it.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Self, TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,52 +27,10 @@ from sigmastar.sensors.hmm.learn.starts import STARTS, Starter
 from sigmastar.sensors.hmm.model import MeasurementHMM
 from sigmastar.sensors.hmm.structure import STRUCTURES, ChainRules, chain_rules
 
-__all__ = ["ChainSettings", "MeasurementEstimator"]
+__all__ = ["MeasurementEstimator"]
 
 
-class ChainSettings(TypedDict, total=False):
-    """Parameters that all HMMs over measurements have, whatever they emit."""
-
-    init: str | MeasurementHMM
-    n_restarts: int
-    max_iter: int
-    tol: float
-    structure: str
-    bandwidth: int
-    min_duration: int | Sequence[int]
-    fixed_initial: ArrayLike | None
-    fixed_transitions: ArrayLike | None
-    initial_prior: Any
-    transition_prior: Any
-    frozen: tuple[str, ...]
-    max_states: int
-    criterion: str
-    checkpoint: str | os.PathLike[str] | None
-    checkpoint_every: float
-    random_state: RandomState
-
-
-_DEFAULTS: dict[str, Any] = {
-    "init": "auto",
-    "n_restarts": 1,
-    "max_iter": 100,
-    "tol": 1e-6,
-    "structure": "full",
-    "bandwidth": 1,
-    "min_duration": 1,
-    "fixed_initial": None,
-    "fixed_transitions": None,
-    "initial_prior": 1.0,
-    "transition_prior": 1.0,
-    "frozen": (),
-    "max_states": 12,
-    "criterion": "bic",
-    "checkpoint": None,
-    "checkpoint_every": 30.0,
-    "random_state": None,
-}
-
-
+@dataclass(eq=False, repr=False)
 class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignore[misc]
     """Learns one hidden Markov model over measurements.
 
@@ -121,8 +79,7 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         ``validation``: the sizes tried.
     """
 
-    n_states: int | str
-    _rules: ClassVar[dict[str, Rule]] = {
+    _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": AnyOf(Integer(low=1), Choice("auto")),
         "init": AnyOf(Choice(*STARTS), Instance(MeasurementHMM)),
         "n_restarts": Integer(low=1),
@@ -137,21 +94,36 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
     }
     _names: ClassVar[tuple[str, ...]] = ()  # of the emission, for ``frozen``
 
-    def _settle(self, n_states: int | str, settings: ChainSettings) -> None:
-        """Keep the parameters that all have."""
-        unknown = [name for name in settings if name not in _DEFAULTS]
+    n_states: int | str = 2
+    _: KW_ONLY
+    init: str | MeasurementHMM = "auto"
+    n_restarts: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    structure: str = "full"
+    bandwidth: int = 1
+    min_duration: int | Sequence[int] = 1
+    fixed_initial: ArrayLike | None = None
+    fixed_transitions: ArrayLike | None = None
+    initial_prior: Any = 1.0
+    transition_prior: Any = 1.0
+    frozen: tuple[str, ...] = ()
+    max_states: int = 12
+    criterion: str = "bic"
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 30.0
+    random_state: RandomState = None
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Refuse unknown parameters, and name those there are: who comes over tries old ones."""
+        unknown = [name for name in parameters if name not in cls._get_param_names()]
         if unknown:
             raise TypeError(
-                f"{type(self).__name__} has no parameter {unknown[0]!r}; it has "
-                f"{', '.join(self._get_param_names())}."
+                f"{cls.__name__} has no parameter {unknown[0]!r}; it has "
+                f"{', '.join(cls._get_param_names())}."
             )
-        self.n_states = n_states
-        for name, usual in _DEFAULTS.items():
-            setattr(self, name, settings.get(name, usual))
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted({*super()._get_param_names(), *_DEFAULTS})
+        made: Self = super().__new__(cls)
+        return made
 
     @abstractmethod
     def _family(self, data: Measurements) -> Family[Any]:
@@ -161,27 +133,22 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         return as_measurements(X, lengths)
 
     def _chain_rules(self, n_states: int) -> ChainRules:
-        for name in self.frozen:  # type: ignore[attr-defined]
+        for name in self.frozen:
             check("frozen", name, Choice("initial", "transitions", *self._names))
         return chain_rules(
             n_states,
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "structure",
-                    "bandwidth",
-                    "min_duration",
-                    "fixed_initial",
-                    "fixed_transitions",
-                    "initial_prior",
-                    "transition_prior",
-                )
-            },
-            frozen=tuple(self.frozen),  # type: ignore[attr-defined]
+            structure=self.structure,
+            bandwidth=self.bandwidth,
+            min_duration=self.min_duration,
+            fixed_initial=self.fixed_initial,
+            fixed_transitions=self.fixed_transitions,
+            initial_prior=self.initial_prior,
+            transition_prior=self.transition_prior,
+            frozen=tuple(self.frozen),
         )
 
     def _emission_frozen(self) -> tuple[str, ...]:
-        return tuple(name for name in self.frozen if name in self._names)  # type: ignore[attr-defined]
+        return tuple(name for name in self.frozen if name in self._names)
 
     def fit(
         self,
@@ -212,8 +179,8 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         family = self._family(data).prepared(data.values)
         apart = ("checkpoint", "checkpoint_every", "max_iter", "tol")  # a run may go on for longer
         settings = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
-        plan = self._plan()
-        starter = Starter(data, family, as_generator(self.random_state))  # type: ignore[attr-defined]
+        plan = self._settings(Plan)
+        starter = Starter(data, family, as_generator(self.random_state))
         if self.n_states == "auto":
             if y is not None:
                 raise InvalidParameter("n_states must be a number when y names states; got 'auto'.")
@@ -224,7 +191,7 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
                 plan,
                 starter,
                 most=self.max_states,
-                criterion=self.criterion,  # type: ignore[attr-defined]
+                criterion=self.criterion,
             )
             n_states = learned.model.n_states
         else:
@@ -259,10 +226,6 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
                     f"got {self.n_features_in_}."
                 )
         return n_states
-
-    def _plan(self) -> Plan:
-        names = ("init", "n_restarts", "max_iter", "tol", "checkpoint", "checkpoint_every")
-        return Plan(**{name: getattr(self, name) for name in names})
 
     @classmethod
     def from_model(cls, model: MeasurementHMM, **parameters: Any) -> Self:

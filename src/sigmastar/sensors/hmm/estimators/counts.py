@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Unpack
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +16,12 @@ from sigmastar.sensors.hmm.data import Measurements, as_measurements
 from sigmastar.sensors.hmm.emissions.base import Family
 from sigmastar.sensors.hmm.emissions.counts import Categorical, Poisson
 from sigmastar.sensors.hmm.emissions.several import Several
-from sigmastar.sensors.hmm.estimators.base import ChainSettings, MeasurementEstimator
+from sigmastar.sensors.hmm.estimators.base import MeasurementEstimator
 
 __all__ = ["CategoricalHMM", "EmissionHMM", "PoissonHMM"]
 
 
+@dataclass(eq=False, repr=False)
 class PoissonHMM(MeasurementEstimator):
     """A hidden Markov model over counts, with a rate for every state and column.
 
@@ -31,30 +33,20 @@ class PoissonHMM(MeasurementEstimator):
         Gamma prior: as if ``prior_count`` frames with a sum of ``prior_sum`` had been seen.
     fixed_rates : array (n_states, n_columns), optional
         Entries that stay, NaN where EM decides.
-    **settings
+    init, max_iter, structure, frozen, random_state, …
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MeasurementEstimator._rules,
+    _rules: ClassVar[Mapping[str, Rule]] = {
         "prior_sum": Real(low=0.0),
         "prior_count": Real(low=0.0),
     }
     _names: ClassVar[tuple[str, ...]] = ("rates",)
 
-    def __init__(
-        self,
-        n_states: int | str = 2,
-        *,
-        prior_sum: float = 0.0,
-        prior_count: float = 0.0,
-        fixed_rates: ArrayLike | None = None,
-        **settings: Unpack[ChainSettings],
-    ) -> None:
-        self.prior_sum = prior_sum
-        self.prior_count = prior_count
-        self.fixed_rates = fixed_rates
-        self._settle(n_states, settings)
+    _: KW_ONLY
+    prior_sum: float = 0.0
+    prior_count: float = 0.0
+    fixed_rates: ArrayLike | None = None
 
     def _family(self, data: Measurements) -> Family[Any]:
         return Poisson(self.prior_sum, self.prior_count, self.fixed_rates, self._emission_frozen())
@@ -66,6 +58,7 @@ class PoissonHMM(MeasurementEstimator):
         return rates
 
 
+@dataclass(eq=False, repr=False)
 class CategoricalHMM(MeasurementEstimator):
     """A hidden Markov model over codes 0, 1, …, one or several columns of them.
 
@@ -81,29 +74,17 @@ class CategoricalHMM(MeasurementEstimator):
         Dirichlet prior of the tables; 1 is none.
     fixed_tables : array (n_states, n_codes), optional
         Entries that stay, NaN where EM decides.
-    **settings
+    init, max_iter, structure, frozen, random_state, …
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MeasurementEstimator._rules,
-        "table_prior": Real(low=0.0),
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"table_prior": Real(low=0.0)}
     _names: ClassVar[tuple[str, ...]] = ("tables",)
 
-    def __init__(
-        self,
-        n_states: int | str = 2,
-        *,
-        n_categories: int | Sequence[int] | None = None,
-        table_prior: float = 1.0,
-        fixed_tables: ArrayLike | None = None,
-        **settings: Unpack[ChainSettings],
-    ) -> None:
-        self.n_categories = n_categories
-        self.table_prior = table_prior
-        self.fixed_tables = fixed_tables
-        self._settle(n_states, settings)
+    _: KW_ONLY
+    n_categories: int | Sequence[int] | None = None
+    table_prior: float = 1.0
+    fixed_tables: ArrayLike | None = None
 
     def _family(self, data: Measurements) -> Family[Any]:
         return Categorical(
@@ -118,6 +99,7 @@ class CategoricalHMM(MeasurementEstimator):
         return table
 
 
+@dataclass(eq=False, repr=False)
 class EmissionHMM(MeasurementEstimator):
     """A hidden Markov model with several emissions a step, of any families.
 
@@ -128,7 +110,7 @@ class EmissionHMM(MeasurementEstimator):
     emissions : mapping or sequence of Family
         What is emitted, by name: ``{"speed": ss.emissions.Gaussian("diag"), "gear":
         ss.emissions.Categorical()}``. Given the state they are independent.
-    **settings
+    init, max_iter, structure, frozen, random_state, …
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
 
     Notes
@@ -137,14 +119,7 @@ class EmissionHMM(MeasurementEstimator):
     sequence. ``frozen`` names ``"initial"`` and ``"transitions"``; emissions have their own.
     """
 
-    def __init__(
-        self,
-        n_states: int | str = 2,
-        emissions: Mapping[str, Family[Any]] | Sequence[Family[Any]] = (),
-        **settings: Unpack[ChainSettings],
-    ) -> None:
-        self.emissions = emissions
-        self._settle(n_states, settings)
+    emissions: Mapping[str, Family[Any]] | Sequence[Family[Any]] = ()
 
     def _families(self) -> dict[str, Family[Any]]:
         given = self.emissions

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, Unpack
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +17,39 @@ from sigmastar.sensors.hmm.emissions.diagonal import DiagonalGaussian
 from sigmastar.sensors.hmm.emissions.full import FullGaussian
 from sigmastar.sensors.hmm.emissions.gaussian import SHAPES, Gaussian
 from sigmastar.sensors.hmm.emissions.mixture import Mixture
-from sigmastar.sensors.hmm.estimators.base import ChainSettings, MeasurementEstimator
+from sigmastar.sensors.hmm.estimators.base import MeasurementEstimator
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
 __all__ = ["GaussianHMM", "MixtureHMM"]
 
 
-class GaussianHMM(MeasurementEstimator):
+@dataclass(eq=False, repr=False)
+class _OfGaussians(MeasurementEstimator):
+    """Parameters of Gaussians, one in each state or several."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "covariance": Choice(*SHAPES),
+        "rank": Integer(low=1),
+        "variance_floor": Real(low=0.0),
+        "count_prior": Real(),
+    }
+
+    _: KW_ONLY
+    covariance: str = "full"
+    rank: int = 1
+    variance_floor: float = 1e-6
+    mean_prior: Any = 0.0
+    mean_weight: Any = 0.0
+    scatter_prior: Any = 0.0
+    count_prior: float = 0.0
+
+    def _gaussian(self) -> Gaussian:
+        frozen = tuple(name for name in self._emission_frozen() if name != "weights")
+        return replace(self._settings(Gaussian), frozen=frozen)
+
+
+@dataclass(eq=False, repr=False)
+class GaussianHMM(_OfGaussians):
     """A hidden Markov model with Gaussian emissions, learned by EM from moments or clusters.
 
     Parameters
@@ -41,7 +69,7 @@ class GaussianHMM(MeasurementEstimator):
         Added to the squares that a variance is the mean of, and to the number of frames.
     fixed_means, fixed_variances : array (n_states, n_columns), optional
         Entries that stay, NaN where EM decides; variances of "diag" only.
-    **settings
+    init, max_iter, structure, frozen, random_state, …
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
 
     Examples
@@ -54,43 +82,14 @@ class GaussianHMM(MeasurementEstimator):
     array([1., 6.])
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MeasurementEstimator._rules,
-        "covariance": Choice(*SHAPES),
-        "rank": Integer(low=1),
-        "variance_floor": Real(low=0.0),
-        "count_prior": Real(),
-    }
     _names: ClassVar[tuple[str, ...]] = ("means", "covariances")
 
-    def __init__(
-        self,
-        n_states: int | str = 2,
-        *,
-        covariance: str = "full",
-        rank: int = 1,
-        variance_floor: float = 1e-6,
-        mean_prior: Any = 0.0,
-        mean_weight: Any = 0.0,
-        scatter_prior: Any = 0.0,
-        count_prior: float = 0.0,
-        fixed_means: ArrayLike | None = None,
-        fixed_variances: ArrayLike | None = None,
-        **settings: Unpack[ChainSettings],
-    ) -> None:
-        self.covariance = covariance
-        self.rank = rank
-        self.variance_floor = variance_floor
-        self.mean_prior = mean_prior
-        self.mean_weight = mean_weight
-        self.scatter_prior = scatter_prior
-        self.count_prior = count_prior
-        self.fixed_means = fixed_means
-        self.fixed_variances = fixed_variances
-        self._settle(n_states, settings)
+    _: KW_ONLY
+    fixed_means: ArrayLike | None = None
+    fixed_variances: ArrayLike | None = None
 
     def _family(self, data: Measurements) -> Family[Any]:
-        return _gaussian(self, self._emission_frozen())
+        return self._gaussian()
 
     @classmethod
     def from_parameters(
@@ -141,7 +140,8 @@ class GaussianHMM(MeasurementEstimator):
         return np.stack([emission.covariance(k) for k in range(self.model_.n_states)])
 
 
-class MixtureHMM(MeasurementEstimator):
+@dataclass(eq=False, repr=False)
+class MixtureHMM(_OfGaussians):
     """A hidden Markov model whose states emit mixtures of Gaussians.
 
     Parameters
@@ -157,51 +157,25 @@ class MixtureHMM(MeasurementEstimator):
     about : {"new", "old"}
         Squares about the means of this step, or of the one before, as hmmlearn takes them (which
         may lower the likelihood).
-    **settings
+    init, max_iter, structure, frozen, random_state, …
         What all HMMs over measurements have: see :class:`MeasurementEstimator`.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GaussianHMM._rules,
+    _rules: ClassVar[Mapping[str, Rule]] = {
         "n_components": Integer(low=1),
         "weight_prior": Real(low=0.0),
         "about": Choice("new", "old"),
     }
     _names: ClassVar[tuple[str, ...]] = ("means", "covariances", "weights")
 
-    def __init__(
-        self,
-        n_states: int | str = 2,
-        n_components: int = 2,
-        *,
-        covariance: str = "full",
-        rank: int = 1,
-        variance_floor: float = 1e-6,
-        mean_prior: Any = 0.0,
-        mean_weight: Any = 0.0,
-        scatter_prior: Any = 0.0,
-        count_prior: float = 0.0,
-        weight_prior: float = 1.0,
-        about: str = "new",
-        **settings: Unpack[ChainSettings],
-    ) -> None:
-        self.n_components = n_components
-        self.covariance = covariance
-        self.rank = rank
-        self.variance_floor = variance_floor
-        self.mean_prior = mean_prior
-        self.mean_weight = mean_weight
-        self.scatter_prior = scatter_prior
-        self.count_prior = count_prior
-        self.weight_prior = weight_prior
-        self.about = about
-        self._settle(n_states, settings)
+    n_components: int = 2
+    _: KW_ONLY
+    weight_prior: float = 1.0
+    about: str = "new"
 
     def _family(self, data: Measurements) -> Family[Any]:
-        frozen = self._emission_frozen()
-        inner = _gaussian(self, tuple(name for name in frozen if name != "weights"))
-        own = tuple(name for name in frozen if name == "weights")
-        return Mixture(self.n_components, inner, self.weight_prior, own)
+        own = tuple(name for name in self._emission_frozen() if name == "weights")
+        return Mixture(self.n_components, self._gaussian(), self.weight_prior, own)
 
     @property
     def weights_(self) -> FloatArray:
@@ -214,20 +188,3 @@ class MixtureHMM(MeasurementEstimator):
         """Means of the components, (n_states, n_components, n_columns)."""
         emission: Any = self.model_.emission
         return np.asarray(emission.components.means.reshape(*emission.weights.shape, -1))
-
-
-def _gaussian(estimator: Any, frozen: tuple[str, ...]) -> Gaussian:
-    names = (
-        "covariance",
-        "rank",
-        "variance_floor",
-        "mean_prior",
-        "mean_weight",
-        "scatter_prior",
-        "count_prior",
-        "fixed_means",
-        "fixed_variances",
-        "about",
-    )
-    given = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-    return Gaussian(**given, frozen=frozen)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, check_all
 
-__all__ = ["RULES", "TaggerSettings"]
+__all__ = ["RULES", "TaggerParameters", "TaggerSettings"]
 
 RULES: Mapping[str, Rule] = {
     "order": Choice(1, 2),
@@ -27,11 +27,12 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-@dataclass(frozen=True)
-class TaggerSettings:
+@dataclass(eq=False, repr=False)
+class TaggerParameters:
     """How to train and to decode; :class:`~sigmastar.HMMTagger` says what each one means."""
 
     order: int = 2
+    _: KW_ONLY
     classes: str = "words"
     n_lexical: int = 0
     max_classes: int | None = None
@@ -45,6 +46,11 @@ class TaggerSettings:
     decoding: str = "viterbi"
     max_iter: int = 50
     tol: float = 1e-4
+
+
+@dataclass
+class TaggerSettings(TaggerParameters):
+    """Parameters that are known to be right."""
 
     def __post_init__(self) -> None:
         check_all(asdict(self), RULES)

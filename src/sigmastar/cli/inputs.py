@@ -1,0 +1,85 @@
+"""What several commands do with their arguments: read data, load models of the right kind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sigmastar.core.errors import FileFormatError, UnknownSymbol
+
+if TYPE_CHECKING:
+    from sigmastar.corpus.corpus import Corpus
+
+# What to do with models that are no automata.
+_READERS = {
+    "HMMTagger": "Use: sigmastar tagger.",
+    "FSTTagger": "Use: sigmastar tagger.",
+    "Transliterator": "Use: sigmastar transducer.",
+    "ContinuousTagger": "Use: sigmastar sensors.",
+    "MeasurementHMM": "Use: sigmastar sensors states.",
+}
+
+
+def announce_stdin(path: object) -> None:
+    """Tell people at a terminal that their typing is waited for."""
+    if os.fspath(path) == "-" and sys.stdin and sys.stdin.isatty():  # type: ignore[call-overload]
+        from sigmastar.cli.output import note
+
+        note("reading standard input; end it with Ctrl-D.")
+
+
+def read_for(model: Any, data: str, format: str | None, unknown: str) -> Corpus:
+    """Read sequences as the model spells its symbols: integers stay integers, text becomes text."""
+    from sigmastar.corpus.readers.api import read_corpus
+
+    announce_stdin(data)
+    known = model.alphabet
+    try:
+        return read_corpus(data, format, alphabet=known, unknown=unknown)  # type: ignore[arg-type]
+    except UnknownSymbol as error:
+        raise UnknownSymbol(f"{data}: {error} (On the command line: --unknown ignore.)") from None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Read the lines of a text file or (``-``) of standard input, without their ends."""
+    from sigmastar.corpus.readers.source import Source
+
+    announce_stdin(path)
+    with Source(path) as source:
+        return [line for _, line in source.lines()]
+
+
+def load_kind(path: Path, kinds: tuple[str, ...], what: str, maker: str) -> Any:
+    """Load a model of certain kinds; say what a file of another kind holds, and what makes one."""
+    from sigmastar.loading import load
+
+    model = load(path)
+    name = model.kind
+    if name not in kinds:
+        raise FileFormatError(f"{path}: holds a {name}, not {what}. Make one with: {maker}")
+    return model
+
+
+def load_automaton(path: str | Path, *, or_predictor: bool = False) -> Any:
+    """Read an automaton from a file of any format; say what else a file holds, and who reads it.
+
+    With ``or_predictor``, models that predict symbol by symbol (n-grams, mixtures) will do, too.
+    """
+    from sigmastar.loading import read_model
+
+    model = read_model(path)
+    name = model.kind
+    more = ("Ngram", "ContextMixture") if or_predictor else ()
+    if name not in ("WFA", "PFA", "HMM", *more):
+        raise FileFormatError(
+            f"{path}: holds a {name}, not an automaton over strings (WFA, PFA or HMM). "
+            f"{_READERS.get(name, 'Use it in Python: sigmastar.load.')}"
+        )
+    return model
+
+
+def symbol_text(symbol: object) -> str:
+    """Write a symbol so that a line of them can be read again."""
+    return symbol if isinstance(symbol, str) else str(symbol)

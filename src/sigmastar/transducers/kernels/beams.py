@@ -1,0 +1,79 @@
+"""What beam searches share: marks of what was written, the cut of a full stack, the report."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sigmastar.core.jit import kernel
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+
+__all__ = ["Found", "extended_mark", "lowest_kept", "report"]
+
+_MARK = (1 << 40) - 1
+
+
+class Found(NamedTuple):
+    """The k best outputs of n inputs: log-score, and what was written along the best alignment."""
+
+    scores: FloatArray  # (n, k)
+    lengths: SymbolArray  # (n, k)
+    paths: SymbolArray  # (n, k, longest input)
+
+    def rows(self, first: int, last: int) -> Found:
+        """Return those of some neighbouring inputs."""
+        rows = slice(first, last)
+        return Found(self.scores[rows], self.lengths[rows], self.paths[rows])
+
+
+@kernel
+def extended_mark(mark: int, spelled: SymbolArray, row: int) -> int:
+    """Return the hash of an output after one more row of symbols (-1: none)."""
+    for step in range(spelled.shape[1]):
+        if spelled[row, step] >= 0:
+            mark = (mark * 1000003 + spelled[row, step] + 1) & _MARK
+    return mark
+
+
+@kernel
+def lowest_kept(scores: FloatArray, low: int, high: int, width: int) -> float:
+    """Return the score of the last hypothesis of a stack that a beam has room for."""
+    if high - low <= width:
+        return -np.inf
+    ordered: FloatArray = np.sort(scores[low:high])
+    return float(ordered[high - low - width])
+
+
+@kernel
+def report(
+    score: FloatArray,
+    came_from: IndexArray,
+    written: IndexArray,
+    low: int,
+    high: int,
+    row: int,
+    found: Found,
+) -> None:
+    """Write the best hypotheses of the last stack, best first; their scores are used up."""
+    found.scores[row] = -np.inf
+    found.lengths[row] = 0
+    for rank in range(found.scores.shape[1]):
+        best = -1
+        for h in range(low, high):
+            if score[h] > -np.inf and (best < 0 or score[h] > score[best]):
+                best = h
+        if best < 0:
+            break
+        found.scores[row, rank] = score[best]
+        score[best] = -np.inf
+        length = 0
+        h = best
+        while came_from[h] >= 0:
+            length += 1
+            h = came_from[h]
+        found.lengths[row, rank] = length
+        h = best
+        for place in range(length - 1, -1, -1):
+            found.paths[row, rank, place] = written[h]
+            h = came_from[h]
