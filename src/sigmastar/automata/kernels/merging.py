@@ -244,7 +244,7 @@ def judge(tried: Fold, rule: Rule) -> float:
             return 1e300
         return normal_score(tried.statistic, tried.freedom) - rule.threshold
     if rule.kind == _BIC:  # what is lost against what the parameters saved would have cost
-        return tried.loss - rule.threshold * tried.saved * np.log(rule.n_sequences)
+        return float(tried.loss - rule.threshold * tried.saved * np.log(rule.n_sequences))
     # What each state saved costs: the divergence of MDI, for all sequences together.
     return 0.5 * tried.loss / tried.n_folded - rule.threshold
 

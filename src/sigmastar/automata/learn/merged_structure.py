@@ -54,7 +54,7 @@ class _Arc(NamedTuple):
 
     place: tuple[int, int]
     arrivals: Arrivals
-    count: int
+    n_taken: int
 
     def some(self, most: int) -> Arrivals:
         """Return every so many-th arrival, so that there are not many more than wanted."""
@@ -118,7 +118,7 @@ class Structure:
             chosen = arc.some(_ASKED)
             few = now >= 0 and len(arc.arrivals.begin) <= _ASKED
             # A state that knows little else is left its evidence, if that is worth a state.
-            apart = few and (2 * arc.count <= totals[now] or totals[now] < self.least)
+            apart = few and (2 * arc.n_taken <= totals[now] or totals[now] < self.least)
             if apart:
                 shift_counts(self.text, chosen, self.target, now, counts, -1)
                 log_rows(counts, others)
@@ -151,13 +151,13 @@ class Structure:
         found = []
         for arc in self.arcs(states):
             state = int(self.target[arc.place])
-            if state < 0 or min(arc.count, totals[state] - arc.count) < self.least:
+            if state < 0 or min(arc.n_taken, totals[state] - arc.n_taken) < self.least:
                 continue
             size = grow_suffixes(self.text, arc.some(_TESTED), self.target, state, tree)
             score, worst = suffix_scores(tree, size, counts, self.least, _EXPECTED)
             badness = max(score / _APART, worst / _PAIR_APART)
-            if badness > 1.0 and (arc.count, round(badness, 6)) not in settled:
-                found.append((badness, arc.count, arc.place, state))
+            if badness > 1.0 and (arc.n_taken, round(badness, 6)) not in settled:
+                found.append((badness, arc.n_taken, arc.place, state))
         if not found:
             return False
         badness, count, place, state = max(found)
