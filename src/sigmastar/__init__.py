@@ -31,6 +31,7 @@ _EXPORTS = {
     "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
     "MergedPFA": "sigmastar.automata.estimators.merged",
+    "extract": "sigmastar.automata.learn.extraction",
     "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
     "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
     "Lexicon": "sigmastar.tagging.lexicon.counts",
@@ -88,7 +89,7 @@ _EXPORTS = {
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {
-    "algebra": "sigmastar.automata.algebra",
+    "algebra": "sigmastar.algebra",
     "emissions": "sigmastar.sensors.hmm.emissions",
     "errors": "sigmastar.core.errors",
 }
@@ -96,12 +97,12 @@ _ALIASES = {
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
+    from sigmastar import algebra as algebra
     from sigmastar import datasets as datasets
     from sigmastar import inference as inference
     from sigmastar import metrics as metrics
     from sigmastar import moments as moments
     from sigmastar import plots as plots
-    from sigmastar.automata import algebra as algebra
     from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.inference import predict_next as predict_next
     from sigmastar.automata.inference import sample as sample
     from sigmastar.automata.inference import viterbi as viterbi
+    from sigmastar.automata.learn.extraction import extract as extract
     from sigmastar.automata.models.hmm import HMM as HMM
     from sigmastar.automata.models.pfa import PFA as PFA
     from sigmastar.automata.models.wfa import WFA as WFA

@@ -90,7 +90,7 @@ def learn(
         n_restarts=restarts,
         checkpoint=checkpoint,
         time_budget=budget,
-        random_state=seed if chosen.takes("random_state") else None,
+        random_state=seed,
         unknown=unknown,
     )
     announce_stdin(data)

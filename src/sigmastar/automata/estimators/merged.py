@@ -10,6 +10,7 @@ from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.kernels.merging import TESTS
 from sigmastar.automata.learn.merging import MergeSettings, MergeTest, learn_merged
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
@@ -45,6 +46,8 @@ class MergedPFA(AutomatonEstimator):
     smoothing : float
         Share of each state's probability for symbols never seen there, which lead to the start; it
         keeps unseen strings possible. Zero leaves only arcs that were seen.
+    random_state : int, Generator, …
+        Not looked at, since nothing is random; all learners take one.
     alphabet, unknown
         Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
 
@@ -73,6 +76,7 @@ class MergedPFA(AutomatonEstimator):
     max_states: int = 500
     refine: bool = True
     smoothing: float = 1e-5
+    random_state: RandomState = None
     model_: PFA = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {

@@ -7,8 +7,9 @@ Nothing heavy is imported before a method is built: the shell asks this table wh
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sigmastar.core.errors import InvalidParameter
@@ -24,20 +25,16 @@ __all__ = ["METHODS", "LearningMethod", "find_method"]
 class LearningMethod:
     """An estimator by name; ``fixed`` overrides its defaults."""
 
-    estimator: str
+    estimator: Callable[[], type[AutomatonEstimator | PredictorEstimator]]
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
-
-    def takes(self, option: str) -> bool:
-        """Tell whether the estimator has a parameter: not all need a seed."""
-        return option in inspect.signature(_estimator(self.estimator)).parameters
 
     def build(self, **options: Any) -> AutomatonEstimator | PredictorEstimator:
         """Make the estimator; options that are None keep their defaults.
 
         An option that the method does not have is refused.
         """
-        kind = _estimator(self.estimator)
+        kind = self.estimator()
         known = inspect.signature(kind).parameters
         given = {key: value for key, value in options.items() if value is not None}
         for key in given:
@@ -86,7 +83,7 @@ _EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1,
 _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 
 METHODS: Mapping[str, LearningMethod] = {
-    name: LearningMethod(estimator, summary, fixed)
+    name: LearningMethod(partial(_estimator, estimator), summary, fixed)
     for name, estimator, summary, fixed in (
         ("spectral", "SpectralWFA", "spectral, substring statistics", {}),
         ("spectral-prefix", "SpectralWFA", "spectral, prefix statistics", {"statistics": "prefix"}),
