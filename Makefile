@@ -8,7 +8,7 @@ PLAIN_STAMP := $(VENV)/.installed-plain
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
 
-.PHONY: demo test lint unit docs coverage fuzz format bench clean
+.PHONY: demo test lint unit docs coverage fuzz stress format bench clean
 
 demo: $(PLAIN_STAMP)
 	$(BIN)/sigmastar demo
@@ -50,6 +50,14 @@ fuzz: $(STAMP)
 	SIGMASTAR_CHECKED_KERNELS=1 $(BIN)/python tools/fuzz/run.py --mutants 20000 --seed 100000 \
 		--jobs 2 --keep fuzz/checked
 	$(BIN)/python tools/fuzz/readers.py --inputs 1000000 --jobs 2 --keep fuzz/readers
+
+# Many threads on one model of every kind (ten minutes, and ten more with threads that change all the
+# time), processes killed while they write, and disks that are full.
+stress: $(STAMP)
+	$(BIN)/python tools/stress/kills.py --kills 300
+	$(BIN)/python tools/stress/full_disk.py
+	$(BIN)/python tools/stress/threads.py --threads 8 --minutes 10
+	$(BIN)/python tools/stress/threads.py --threads 8 --minutes 10 --switch 1e-6
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

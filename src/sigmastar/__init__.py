@@ -16,6 +16,7 @@ _EXPORTS = {
     "Alphabet": "sigmastar.corpus.alphabet",
     "Corpus": "sigmastar.corpus.corpus",
     "PairCorpus": "sigmastar.corpus.pairs",
+    "Partitions": "sigmastar.corpus.partitions",
     "WFA": "sigmastar.automata.models.wfa",
     "PFA": "sigmastar.automata.models.pfa",
     "HMM": "sigmastar.automata.models.hmm",
@@ -136,6 +137,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
+    from sigmastar.corpus.partitions import Partitions as Partitions
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
     from sigmastar.corpus.readers.api import read_pairs as read_pairs

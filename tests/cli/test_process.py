@@ -185,3 +185,20 @@ def test_text_is_not_taken_for_a_machine(tmp_path):
     (tmp_path / "words.txt").write_text("one two three four five\n")
     with pytest.raises(ss.errors.FileFormatError, match="not a model file of a known format"):
         ss.read_model(tmp_path / "words.txt")
+
+
+STEERING = "\x1b]0;owned\x07\x1b[2J\u202egpj"  # a title, a cleared screen, a reversed name
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names of files there")
+def test_names_of_files_do_not_steer_the_terminal(place, tmp_path):
+    path = tmp_path / f"model{STEERING}.sigma"
+    done = process("show", path)
+    assert done.returncode == 1
+    assert "\\x1b" in done.stderr
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout + done.stderr)
+    random_pfa(0).save(path)
+    for command in (["export", path, tmp_path / f"{STEERING}.att"], ["show", path]):
+        done = process(*command)
+        assert done.returncode == 0
+        assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout + done.stderr)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sigmastar.core.atomic import atomic_open, atomic_write
+from sigmastar.core.atomic import atomic_open, atomic_write, atomic_write_all
 
 
 def rights(path):
@@ -82,3 +82,41 @@ def test_what_a_living_process_writes_stays(tmp_path):
         atomic_write(tmp_path / "quick", b"")
         file.write(b"done")
     assert (tmp_path / "slow").read_bytes() == b"done"
+
+
+def test_files_that_belong_together_appear_in_order_once_all_are_written(tmp_path, monkeypatch):
+    one, two = tmp_path / "one", tmp_path / "two"
+    moved = []
+    replace = os.replace
+
+    def recorded(part, target):
+        parts = [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
+        moved.append((target.name, sorted(path.read_bytes() for path in parts)))
+        replace(part, target)
+
+    monkeypatch.setattr(os, "replace", recorded)
+    atomic_write_all({one: b"1", two: b"2"})
+    assert moved == [("one", [b"1", b"2"]), ("two", [b"2"])]
+    assert (one.read_bytes(), two.read_bytes()) == (b"1", b"2")
+
+
+def test_of_files_that_belong_together_none_appears_if_one_cannot_be_written(tmp_path):
+    one = tmp_path / "one"
+    one.write_bytes(b"old")
+    with pytest.raises(FileNotFoundError, match="directory that exists"):
+        atomic_write_all({one: b"1", tmp_path / "missing" / "two": b"2"})
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("one", b"old")]
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            atomic_write(path, b"x" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("model", b"old")]

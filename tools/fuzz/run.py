@@ -32,7 +32,7 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> int:
     """Run the tool; return its exit code."""
     options = _options(arguments)
-    made, problems = ([], {}) if options.old_files else seed_files()
+    made, problems = seed_files(young=options.old_files)
     found = made + old_files()
     stored = {_name(path): read_stored(path) for path in found}
     if options.kind:
@@ -54,7 +54,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="where failing files are kept")
     parser.add_argument("--json", type=Path, help="where the failures are written")
     parser.add_argument("--seconds", type=float, default=10.0, help="processor time of a mutant")
-    parser.add_argument("--old-files", action="store_true", help="breed from the old files alone")
+    parser.add_argument(
+        "--old-files",
+        action="store_true",
+        help="breed from the files of old versions, and make only kinds that they lack",
+    )
     parser.add_argument("--strict", action="store_true", help="a seed that fails is a failure")
     options = parser.parse_args(arguments)
     options.keep = options.keep or Path(tempfile.gettempdir()) / "sigmastar-fuzz"

@@ -50,6 +50,8 @@ NAMES = [
     if "s" not in source
 ] + [("nine", "найн"), ("bean", "бин"), ("tea", "ти"), ("ora", "ора"), ("into", "инто")]
 
+YOUNG = ("mixture", "measured")  # how the names of seeds begin whose kinds no old file has
+
 # Runs of Baum-Welch by the name of their estimator: a checkpoint belongs to one run only.
 CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {
     "BaumWelchPFA": {"n_states": 2, "max_iter": 6, "tol": 0.0, "n_restarts": 2, "restart_iter": 2},
@@ -57,12 +59,19 @@ CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {
 }
 
 
-def seed_files() -> tuple[list[Path], dict[str, str]]:
-    """Give the files, made now or before, and for each seed that could not be made the reason."""
+def seed_files(*, young: bool = False) -> tuple[list[Path], dict[str, str]]:
+    """Give the files, made now or before, and for each seed that could not be made the reason.
+
+    With ``young`` only those of kinds that no old version knew.
+    """
     folder = _folder()
     failures = {}
+    made = []
     for name, maker in _makers():
+        if young and not name.startswith(YOUNG):
+            continue
         path = folder / f"{name}.sigma"
+        made.append(path)
         if path.exists():
             continue
         try:
@@ -73,7 +82,7 @@ def seed_files() -> tuple[list[Path], dict[str, str]]:
                 model.save(path)
         except Exception as error:  # one defect must not keep the other kinds from being tried
             failures[name] = f"{type(error).__name__}: {error}"
-    return sorted(folder.glob("*.sigma")), failures
+    return sorted(path for path in made if path.exists()), failures
 
 
 def old_files() -> list[Path]:
@@ -106,6 +115,7 @@ def _makers() -> Iterator[tuple[str, Maker]]:
     yield from _ngrams()
     yield from _text_taggers()
     yield from _sensors()
+    yield from _measurements()
     yield from _transducers()
     yield from _transliterators()
     for estimator in CHECKPOINT_RUNS:
@@ -140,6 +150,8 @@ def _ngrams() -> Iterator[tuple[str, Maker]]:
     yield "ngram", lambda: ss.KneserNey(3).fit(LOGS)
     yield "ngram-unk", lambda: ss.KneserNey(2, unknown="unk").fit(LOGS)
     yield "ngram-without-ends", lambda: ss.KneserNey(3, ends=False).fit(["abab", "ba", "aab"])
+    yield "mixture", lambda: ss.ContextMixture(2, automata="none", random_state=0).fit(LOGS)
+    yield "mixture-with-automata", lambda: ss.ContextMixture(2, random_state=0).fit(LOGS)
 
 
 def _text_taggers() -> Iterator[tuple[str, Maker]]:
@@ -205,13 +217,37 @@ def _sensors() -> Iterator[tuple[str, Maker]]:
     yield "sensors-tree", lambda: spectral(DecisionTreeClassifier(max_depth=2), sharpness=0.5)
     boosted = {"n_estimators": 2, "max_depth": 2, "random_state": 0}
     yield "sensors-boosted", lambda: spectral(GradientBoostingClassifier(**boosted))
-    yield "sensors-without-features", lambda: spectral(MinMaxScaler())
+    yield (
+        "sensors-without-features",
+        lambda: spectral(MinMaxScaler()).model_.with_features(None),
+    )
     rest = {"features": centroids(), "random_state": 0}
     yield "sensors-em", lambda: ss.EMSequenceTagger(2, max_iter=3, **rest).fit(X, y)
     yield "sensors-framewise", lambda: ss.FramewiseTagger(features=centroids()).fit(X, y).model_
     yield (
         "sensors-gibbs",
         lambda: ss.GibbsSequenceTagger(2, n_sweeps=3, n_draws=2, **rest).fit(X, y),
+    )
+
+
+def _measurements() -> Iterator[tuple[str, Maker]]:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [4.0, 1.0]], 20, axis=0)
+    counts = np.round(np.abs(X))
+    few = {"max_iter": 3, "random_state": 0}
+    for covariance in ("full", "diag", "tied", "spherical", "low-rank"):
+        yield (
+            f"measured-{covariance}",
+            lambda covariance=covariance: ss.GaussianHMM(2, covariance=covariance, **few).fit(X),
+        )
+    yield "measured-lasting", lambda: ss.GaussianHMM(2, min_duration=3, **few).fit(X)
+    yield "measured-mixture", lambda: ss.MixtureHMM(2, n_components=2, **few).fit(X)
+    yield "measured-counts", lambda: ss.PoissonHMM(2, **few).fit(counts)
+    yield "measured-symbols", lambda: ss.CategoricalHMM(2, **few).fit(counts[:, :1] % 3)
+    both = {"speed": ss.emissions.Gaussian("diag"), "gear": ss.emissions.Categorical()}
+    yield (
+        "measured-several",
+        lambda: ss.EmissionHMM(2, both, **few).fit({"speed": X[:, :1], "gear": counts[:, 1:] % 3}),
     )
 
 

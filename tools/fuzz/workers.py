@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from use import SOURCE, Failure
+from outcomes import SOURCE, Failure
 
 __all__ = ["Case", "Found", "Limits", "Tally", "memory_folder", "work_on"]
 

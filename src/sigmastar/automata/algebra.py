@@ -23,8 +23,8 @@ from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA, reachable_states, useful_states
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel, InvalidParameter
+from sigmastar.core.facts import Floats, proved
 from sigmastar.core.rules import Choice, Instance, Real, check
 from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -165,7 +165,7 @@ def change_basis(model: WFA | HMM, matrix: ArrayLike) -> WFA:
     """
     wfa = to_wfa(model)
     n = wfa.n_states
-    basis = frozen_array("matrix", matrix, (n, n))
+    basis = proved({"matrix": Floats(n, n)}, {"matrix": matrix})["matrix"]
     try:
         operators = _solve(basis, wfa.transitions @ basis)
         final = _solve(basis, wfa.final)

@@ -104,3 +104,4 @@ WALL_METHODS = (
     "forest on sonar arcs, frames alone",
     "CWFST, forest on sonar arcs",
 )
+ON_ERROR = {"raise": "stop there", "skip": "leave it out, and list it"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from sigmastar.cli import choices, options
 from sigmastar.cli.options import choice, option
-from sigmastar.cli.output import emit_json, out, show_table, wrote
+from sigmastar.cli.output import emit_json, out, show_table, shown, wrote
 
 if TYPE_CHECKING:
     from sigmastar.bench.demo.automaton import AutomatonDemo
@@ -51,8 +51,6 @@ def demo(
 
       sigmastar demo --part text --part names --output models
     """
-    from rich.markup import escape
-
     from sigmastar.bench.demo import PARTS, run_demo, write_demo_report
 
     wanted = [name for name in PARTS if name in part] if part else list(PARTS)
@@ -73,7 +71,7 @@ def demo(
     out.print(f"[bold]Done[/] in {results.seconds:.0f} s: {', '.join(wanted)}.")
     for path in files:
         wrote(path)
-    out.print(f"Report: [bold]{escape(str(page.resolve()))}[/]", soft_wrap=True)
+    out.print(f"Report: [bold]{shown(str(page.resolve()))}[/]", soft_wrap=True)
 
 
 def _title(number: int, text: str) -> None:
@@ -122,8 +120,6 @@ def _automaton(number: int, found: AutomatonDemo) -> None:
 
 
 def _text(number: int, found: TextDemo) -> None:
-    from rich.markup import escape
-
     _title(number, "English is tagged by a transducer")
     out.print(
         f"A hidden Markov model learns parts of speech from {len(found.train)} sentences and is "
@@ -151,9 +147,9 @@ def _text(number: int, found: TextDemo) -> None:
     right = [e for e in found.examples if e.true == e.given]
     for example in [*sorted(right, key=lambda e: -len(e.words))[:2], *wrong[:1]]:
         tokens = [
-            f"{escape(word)}[dim]/{tag}[/]"
+            f"{shown(word)}[dim]/{tag}[/]"
             if tag == true
-            else f"[bold red]{escape(word)}/{tag}[/] (right: {true})"
+            else f"[bold red]{shown(word)}/{tag}[/] (right: {true})"
             for word, tag, true in zip(example.words, example.given, example.true, strict=True)
         ]
         out.print("     " + " ".join(tokens))

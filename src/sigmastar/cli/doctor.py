@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from sigmastar.cli import options
-from sigmastar.cli.output import emit_json, out
+from sigmastar.cli.output import emit_json, out, shown
 
 __all__ = ["doctor"]
 
@@ -35,8 +35,6 @@ def doctor(json: options.Json = False) -> None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     for title, lines in (
         ("Versions", _versions),
         ("Computing", _computing),
@@ -47,7 +45,7 @@ def _show(found: dict[str, Any]) -> None:
         out.print(f"[bold]{title}[/]")
         for good, name, text in lines(found):
             mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]–[/]"}[good]
-            out.print(f"  {mark} {escape(name):24} {escape(text)}", soft_wrap=True)
+            out.print(f"  {mark} {shown(name):24} {shown(text)}", soft_wrap=True)
     verdict = "[bold green]All is well.[/]" if found["ok"] else "[bold red]Something is wrong.[/]"
     out.print(verdict)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import announce_stdin
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
+from sigmastar.cli.parts import Spread
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 
@@ -54,6 +56,11 @@ def learn(
     format: options.Format = None,
     unknown: options.Unknown = "error",
     seed: options.Seed = 0,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Learn a model from sequences, one a line.
@@ -67,6 +74,10 @@ def learn(
     symbol rather than an automaton, mixture mixes n-grams, other contexts and
     automata.
 
+    DATA may be a pattern or a directory: then files are cut into parts, which
+    need not fit into memory together, and spectral, convex, tensor, separable,
+    em, em-hmm and bw-sep learn from them, on threads, processes or a cluster.
+
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
     sigmastar learn train.pautomac -m separable -n 4 -o separable.sigma
@@ -75,6 +86,7 @@ def learn(
     sigmastar learn logs.txt -m merged -o machine.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     sigmastar learn logs.txt -m mixture -o next.sigma
+    sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma
     """
     from sigmastar.automata.estimators.registry import find_method
     from sigmastar.corpus.readers.api import read_corpus
@@ -94,14 +106,23 @@ def learn(
         unknown=unknown,
     )
     announce_stdin(data)
-    corpus = read_corpus(data, format)
-    if not corpus.n_symbols:
-        source = "standard input" if data == "-" else data
-        raise InvalidData(f"{source}: there is nothing to learn from; give sequences, one a line.")
-    started = time.perf_counter()
-    with stage(f"Learning by {method}"):
-        estimator.fit(corpus)
-    seconds = time.perf_counter() - started
+    spread = Spread(workers, cluster, scratch, memory, on_error)
+    with ExitStack() as held:
+        if spread.wanted(data):
+            coding = "unk" if unknown == "unk" else "error"
+            corpus = held.enter_context(spread.partitions(data, format, unknown=coding))
+        else:
+            corpus = read_corpus(data, format)
+        n_sequences, n_symbols = len(corpus), corpus.n_symbols
+        if not n_symbols:
+            source = "standard input" if data == "-" else data
+            raise InvalidData(
+                f"{source}: there is nothing to learn from; give sequences, one a line."
+            )
+        started = time.perf_counter()
+        with stage(f"Learning by {method}"):
+            estimator.fit(corpus)
+        seconds = time.perf_counter() - started
     model = estimator.model_
     if output is not None:
         estimator.save(output)
@@ -110,8 +131,8 @@ def learn(
         "model": type(model).__name__,
         "states": getattr(model, "n_states", None),  # a mixture counts contexts
         "symbols": model.n_symbols,
-        "sequences": len(corpus),
-        "training_symbols": corpus.n_symbols,
+        "sequences": n_sequences,
+        "training_symbols": n_symbols,
         "seconds": seconds,
     }
     if json:

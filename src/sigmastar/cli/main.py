@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -22,13 +23,13 @@ from sigmastar.cli import (
     tagger,
     transducer,
 )
-from sigmastar.cli.output import err, progress
+from sigmastar.cli.output import err, progress, shown
 from sigmastar.core.errors import SigmastarError
 
 __all__ = ["app", "main"]
 
 # What a process ends with; 128 + the signal, as shells count.
-_WRONG, _INTERRUPTED, _PIPE_CLOSED = 1, 130, 141
+_WRONG, _INTERRUPTED, _PIPE_CLOSED, _TERMINATED = 1, 130, 141, 143
 
 
 # Headings of the overview, in the order of a newcomer's questions.
@@ -112,14 +113,19 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout):  # files and pipes hold UTF-8 whatever the locale says
         if stream is not None and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+    if hasattr(signal, "SIGTERM"):
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         with progress():
             app(prog_name="sigmastar")
     except (SigmastarError, OSError) as error:
-        from rich.markup import escape
-
-        err.print(f"[bold red]error:[/] {escape(_words(error))}", soft_wrap=True)
+        err.print(f"[bold red]error:[/] {shown(_words(error))}", soft_wrap=True)
         sys.exit(_WRONG)
+
+
+def _terminated(*_: object) -> None:
+    """End by way of everybody who has something to save, such as a checkpoint."""
+    raise SystemExit(_TERMINATED)
 
 
 def _words(error: Exception) -> str:

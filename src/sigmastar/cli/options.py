@@ -146,6 +146,33 @@ Seed = Annotated[int, option("--seed", "Same seed, same result.", "N")]
 States = Annotated[
     str, option("--states -n", "Number of states, or 'auto': found by the learner.", "N")
 ]
+Workers = Annotated[
+    int | None,
+    option("--workers", "Work in parts, on so many processes of this machine (Dask).", "N", min=1),
+]
+Cluster = Annotated[
+    str | None,
+    option("--cluster", "Work in parts, on the Dask cluster of this scheduler.", "ADDRESS"),
+]
+Scratch = Annotated[
+    Path | None,
+    option("--scratch", "Work in parts, kept encoded here, to be found again.", "DIR"),
+]
+Memory = Annotated[
+    str | None, option("--memory", "Work in parts, within so much memory, such as 4GB.", "SIZE")
+]
+OnError = Annotated[
+    str,
+    choice("--on-error", choices.ON_ERROR, "What to do with a part that cannot be read"),
+]
+OutputFolder = Annotated[
+    Path | None,
+    option(
+        "--output-dir",
+        "For many files: directory of the results, one file a part; a stopped job goes on there.",
+        "DIR",
+    ),
+]
 Data = Annotated[
     str,
     typer.Argument(help="Sequences, one a line or as --format says; - is stdin.", metavar="DATA"),

@@ -30,6 +30,7 @@ __all__ = [
     "show_records",
     "show_saved",
     "show_table",
+    "shown",
     "visible",
     "writing",
     "wrote",
@@ -79,9 +80,15 @@ def emit_json(value: Any, to: str = "-") -> None:
 
 
 def emit_lines(lines: Iterable[str], to: str = "-") -> None:
-    """Write lines of data exactly as they are, to a file or (``-``) to standard output."""
+    """Write lines of data, to a file or (``-``) to standard output.
+
+    They are written exactly as they are, but to a terminal without what it would obey.
+    """
+    terminal = to == "-" and sys.stdout.isatty()
     with writing(to) as file:
         for line in lines:
+            if terminal:
+                line = "\t".join(map(visible, line.split("\t")))
             file.write(f"{line}\n".encode("utf-8", "surrogateescape"))
 
 
@@ -103,16 +110,12 @@ def writing(to: str) -> Iterator[BinaryIO]:
 
 def wrote(path: object, what: str = "") -> None:
     """Tell on standard error which file there is now."""
-    from rich.markup import escape
-
-    err.print(escape(f"wrote {path}" + (f" ({what})" if what else "")), soft_wrap=True)
+    err.print(shown(f"wrote {path}" + (f" ({what})" if what else "")), soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Tell something worth knowing on standard error."""
-    from rich.markup import escape
-
-    err.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True)
+    err.print(f"[yellow]note:[/] {shown(text)}", soft_wrap=True)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -129,7 +132,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     for row in rows:
         table.add_row(*(Text(visible(f"{cell}")) for cell in row))
     if title:  # not the table's own title, which would be broken at the table's width
-        out.print(title, style="italic", markup=False)
+        out.print(visible(title), style="italic", markup=False)
     out.print(table)
 
 
@@ -147,6 +150,13 @@ def show_records(title: str, records: Iterable[Any], columns: Mapping[str, str])
 def visible(text: str) -> str:
     """Spell out what a terminal would obey instead of showing it; lines still end."""
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def shown(text: str) -> str:
+    """Make text from outside (names of files, symbols) fit to stand among markup."""
+    from rich.markup import escape
+
+    return escape(visible(text))
 
 
 def show_properties(title: str, properties: dict[str, Any]) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import load_automaton, read_for, symbol_text
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
+from sigmastar.cli.parts import Spread, apply_to_files, digest_of, read_part, tell_written
 from sigmastar.core.progress import stage
+
+if TYPE_CHECKING:
+    from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["perplexity", "predict", "score"]
 
@@ -22,6 +27,10 @@ def score(
     ] = "auto",
     format: options.Format = None,
     unknown: options.Unknown = "error",
+    output_dir: options.OutputFolder = None,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Print the natural log-probability of every sequence, one a line; a summary to stderr.
@@ -29,14 +38,26 @@ def score(
     Scoring raw takes the automaton's own value, minus infinity where that is
     not above zero; conditional clips and renormalises every next-symbol
     distribution; auto is raw for probabilistic models, conditional for others.
+    A pattern or a directory as DATA is scored part by part into --output-dir.
 
     [bold]Examples[/]
     sigmastar score model.sigma test.txt
     sigmastar score true_model.txt test.pautomac --json -o scores.json
+    sigmastar score model.sigma 'test*.txt' --output-dir scores
     """
     from sigmastar.automata.inference import log_proba
 
     machine = load_automaton(model, or_predictor=True)
+    spread = Spread(workers, cluster, on_error=on_error)
+    if output_dir is not None or spread.wanted(data):
+        write = partial(_write_scores, machine, scoring)
+        coding = (machine.alphabet, unknown)
+        job = f"score {digest_of(model)} {scoring} {unknown}"
+        written = apply_to_files(
+            write, read_part, data, format, folder=output_dir, job=job, spread=spread, shared=coding
+        )
+        tell_written(written, output_dir, ("sequences", "symbols"), json=json)
+        return
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Scoring {len(corpus):,} sequences"):
         values = log_proba(machine, corpus, scoring=scoring)  # type: ignore[arg-type]
@@ -102,6 +123,10 @@ def predict(
     output: options.TextOutput = "-",
     format: options.Format = None,
     unknown: options.Unknown = "error",
+    output_dir: options.OutputFolder = None,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Print the likeliest continuations of every sequence; END is the end of the string.
@@ -109,10 +134,21 @@ def predict(
     [bold]Examples[/]
     echo "open read" | sigmastar predict logs.sigma - -k 3
     sigmastar predict chars.sigma prefixes.txt -f chars --json
+    sigmastar predict logs.sigma 'logs*.txt' --output-dir next
     """
     from sigmastar.automata.inference import predict_next
 
     machine = load_automaton(model, or_predictor=True)
+    spread = Spread(workers, cluster, on_error=on_error)
+    if output_dir is not None or spread.wanted(data):
+        write = partial(_write_predictions, machine, best)
+        coding = (machine.alphabet, unknown)
+        job = f"predict {digest_of(model)} {best} {unknown}"
+        written = apply_to_files(
+            write, read_part, data, format, folder=output_dir, job=job, spread=spread, shared=coding
+        )
+        tell_written(written, output_dir, ("sequences", "symbols"), json=json)
+        return
     corpus = read_for(machine, data, format, unknown)
     with stage(f"Predicting after {len(corpus):,} sequences"):
         found = predict_next(machine, corpus, best)
@@ -120,6 +156,26 @@ def predict(
         rows = [[{"symbol": symbol_text(s), "p": p} for s, p in row] for row in found]
         emit_json(rows, output)
         return
-    emit_lines(
-        ("\t".join(f"{symbol_text(symbol)} {p:.6g}" for symbol, p in row) for row in found), output
-    )
+    emit_lines(map(_prediction, found), output)
+
+
+def _prediction(row: list[tuple[Any, float]]) -> str:
+    return "\t".join(f"{symbol_text(symbol)} {p:.6g}" for symbol, p in row)
+
+
+def _write_scores(machine: Any, scoring: str, corpus: Corpus, target: BinaryIO) -> tuple[int, int]:
+    from sigmastar.automata.inference import log_proba
+
+    values = log_proba(machine, corpus, scoring=scoring)  # type: ignore[arg-type]
+    target.write("".join(f"{value:.12g}\n" for value in values).encode())
+    return len(corpus), corpus.n_symbols
+
+
+def _write_predictions(
+    machine: Any, best: int, corpus: Corpus, target: BinaryIO
+) -> tuple[int, int]:
+    from sigmastar.automata.inference import predict_next
+
+    found = predict_next(machine, corpus, best)
+    target.write("".join(f"{_prediction(row)}\n" for row in found).encode())
+    return len(corpus), corpus.n_symbols

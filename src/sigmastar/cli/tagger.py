@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -12,6 +13,7 @@ from sigmastar.cli import choices, options, tagger_make
 from sigmastar.cli.inputs import announce_stdin
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
+from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
     TaggerArgument,
@@ -19,6 +21,9 @@ from sigmastar.cli.tagger_parts import (
     read_gold,
 )
 from sigmastar.core.progress import stage
+
+if TYPE_CHECKING:
+    from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]
 
@@ -57,17 +62,39 @@ def tag(
     threads: Annotated[
         int | None, option("--threads", "How many threads; all by default.", "N", min=1)
     ] = None,
+    output_dir: options.OutputFolder = None,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Tag text, as it comes: files of any size in little memory.
+
+    A pattern or a directory as TEXT is tagged part by part into --output-dir;
+    its files may be compressed.
 
     [bold]Examples[/]
     echo "The dog barks ." | sigmastar tagger tag fst.sigma
     sigmastar tagger tag fst.sigma text.txt -o tagged.txt
     sigmastar tagger tag hmm.sigma test.conllu -f conllu -t conllu -o new.conllu
+    sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
     """
     _limit(threads)
     tagger = load_tagger(model)
+    spread = Spread(workers, cluster, on_error=on_error)
+    if output_dir is not None or spread.wanted(text):
+        cut_as = "words" if format == "lines" else "conllu"
+        written = apply_to_files(
+            partial(_tag_part, tagger, format, to),
+            as_it_is,
+            text,
+            cut_as,
+            folder=output_dir,
+            job=f"tag {digest_of(model)} {format} {to}",
+            spread=spread,
+        )
+        tell_written(written, output_dir, ("sentences", "words"), json=json)
+        return
     announce_stdin(text)
     began = time.perf_counter()
     source = sys.stdin.buffer if text == "-" else open(text, "rb")
@@ -91,6 +118,16 @@ def tag(
             f"({rate:.2f} million words a second)"
         )
         wrote(output)
+
+
+def _tag_part(
+    tagger: Any, format: str, to: str, part: FileSpan, target: BinaryIO
+) -> tuple[int, int]:
+    with part.stream() as source:
+        counts: tuple[int, int] = tagger.tag_file(
+            source, target, input_format=format, output_format=to
+        )
+    return counts
 
 
 def _limit(threads: int | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -12,8 +13,12 @@ from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import announce_stdin, load_kind, read_lines
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, note, show_saved, show_table
+from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
+
+if TYPE_CHECKING:
+    from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]
 
@@ -138,19 +143,39 @@ def apply(
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
     ] = "ignore",
+    output_dir: options.OutputFolder = None,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
     """Write the best output of each input line, or with -k input, output and score.
 
+    A pattern or a directory as TEXT is done part by part into --output-dir.
+
     [bold]Examples[/]
     echo anna | sigmastar transducer apply names.sigma
     sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
+    sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
     machine = _load(model)
+    run = partial(_applied, machine, best=best, beam=beam, source=source, unknown=unknown)
+    spread = Spread(workers, cluster, on_error=on_error)
+    if output_dir is not None or spread.wanted(inputs):
+        done = apply_to_files(
+            partial(_write_outputs, run, best),
+            as_it_is,
+            inputs,
+            "chars",
+            folder=output_dir,
+            job=f"apply {digest_of(model)} {best} {beam} {source} {unknown}",
+            spread=spread,
+        )
+        tell_written(done, output_dir, ("inputs", "with_unknown"), json=json)
+        return
     lines = read_lines(inputs)
-    sequences = [line.split() if source == "words" else line for line in lines]
     with stage(f"Applying to {len(lines):,} inputs"):
-        results, report = machine.apply(sequences, best, beam=beam, unknown=unknown)
+        results, report = run(lines)
     if json:
         answers = [
             {
@@ -161,14 +186,32 @@ def apply(
         ]
         emit_json({"report": report, "results": answers}, output)
         return
-    rows = []
-    for line, found in zip(lines, results, strict=True):
-        if best == 1:
-            rows.append(_text(found[0][0]) if found else "")
-        else:
-            rows += [f"{line}\t{_text(written)}\t{score:.4f}" for written, score in found]
-    emit_lines(rows, output)
+    emit_lines(_rows(lines, results, best), output)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+
+
+def _applied(
+    machine: Any, lines: list[str], *, best: int, beam: int | None, source: str, unknown: str
+) -> Any:
+    sequences = [line.split() if source == "words" else line for line in lines]
+    return machine.apply(sequences, best, beam=beam, unknown=unknown)
+
+
+def _rows(lines: list[str], results: Any, best: int) -> list[str]:
+    if best == 1:
+        return [_text(found[0][0]) if found else "" for found in results]
+    return [
+        f"{line}\t{_text(written)}\t{score:.4f}"
+        for line, found in zip(lines, results, strict=True)
+        for written, score in found
+    ]
+
+
+def _write_outputs(run: Any, best: int, part: FileSpan, target: BinaryIO) -> tuple[int, int]:
+    lines = part.lines()
+    results, report = run(lines)
+    target.write("".join(f"{row}\n" for row in _rows(lines, results, best)).encode())
+    return len(lines), int(report.get("n_with_unknown", 0))
 
 
 @app.command()

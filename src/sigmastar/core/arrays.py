@@ -8,27 +8,9 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["check_distributions", "checked_runs", "frozen_array", "items_of", "offsets_of"]
+__all__ = ["check_distributions", "checked_runs", "items_of", "offsets_of"]
 
 TOLERANCE = 1e-9
-
-
-def frozen_array(name: str, values: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    """Copy to a contiguous read-only float64 array of the given shape (-1: any), all finite."""
-    try:
-        array = np.array(values, dtype=np.float64, order="C", copy=True)
-    except (TypeError, ValueError) as error:
-        raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
-    fits = array.ndim == len(shape) and all(
-        want in (-1, have) for want, have in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
-        wanted = " by ".join("any" if size < 0 else str(size) for size in shape)
-        raise InvalidModel(f"{name} must have shape {wanted}; got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise InvalidModel(f"{name} must be finite; it holds NaN or infinity.")
-    array.setflags(write=False)
-    return array
 
 
 def offsets_of(sizes: ArrayLike) -> IndexArray:

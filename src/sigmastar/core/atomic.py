@@ -13,11 +13,11 @@ import re
 import secrets
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic_open", "atomic_write"]
+__all__ = ["atomic_open", "atomic_write", "atomic_write_all"]
 
 # .NAME.HOST-PID-RANDOM.part: whose process is gone is litter. Other hosts may share the directory,
 # so only processes of this one are judged.
@@ -28,6 +28,22 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write bytes to a temporary file beside the target, then move it there."""
     with atomic_open(path) as file:
         file.write(data)
+
+
+def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
+    """Write files that belong together; all are on the disk before the first of them appears.
+
+    They are moved one right after the other, in the order given: only a process that is killed
+    between two of these moves leaves new files beside old ones.
+    """
+    with contextlib.ExitStack() as opened:
+        # The last one opened is the first one closed, and that is when a file appears.
+        for path, data in reversed(list(files.items())):
+            file = opened.enter_context(atomic_open(path))
+            file.write(data)
+            file.flush()
+            with contextlib.suppress(OSError):  # pipes and devices
+                os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -96,7 +96,10 @@ class Fact(ABC):
 
     def check(self, name: str, value: Any, sizes: _Sizes) -> Array:
         """Return the array, proved; raise :class:`InvalidModel` if it is not as declared."""
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError) as error:
+            raise InvalidModel(f"{name} must be an array of numbers: {error}.") from None
         if self.optional and array.shape == (0,) * len(self.shape):
             return np.ascontiguousarray(self._typed(name, array))
         if array.ndim != len(self.shape):
@@ -112,17 +115,23 @@ class Fact(ABC):
 
 
 class Floats(Fact):
-    """Real numbers, float64, finite unless said otherwise, at least ``low``."""
+    """Real numbers, float64, finite unless said otherwise, from ``low`` to ``high``."""
 
     def __init__(
-        self, *shape: Size, low: float = -np.inf, finite: bool = True, optional: bool = False
+        self,
+        *shape: Size,
+        low: float = -np.inf,
+        high: float = np.inf,
+        finite: bool = True,
+        optional: bool = False,
     ) -> None:
         super().__init__(*shape, optional=optional)
         self.low = low
+        self.high = high
         self.finite = finite
 
     def _typed(self, name: str, array: Array) -> Array:
-        if array.dtype.kind not in "fiu":
+        if array.dtype.kind not in "fiub":
             raise InvalidModel(f"{name} must hold real numbers; got type {array.dtype}.")
         return array.astype(np.float64, copy=False)
 
@@ -133,6 +142,8 @@ class Floats(Fact):
             raise InvalidModel(f"{name} must be numbers; it holds NaN.")
         if array.size and array.min() < self.low:
             raise InvalidModel(f"{name} must be at least {self.low:g}; got {array.min():g}.")
+        if array.size and array.max() > self.high:
+            raise InvalidModel(f"{name} must be at most {self.high:g}; got {array.max():g}.")
 
 
 class Codes(Fact):
@@ -243,10 +254,13 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
 
 
 def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> None:
-    """Replace the arrays of a frozen record by read-only ones for which the facts are proved."""
+    """Replace the arrays of a frozen record by read-only ones for which the facts are proved.
+
+    What somebody else could write to is copied: nobody changes what has been proved.
+    """
     given = {name: getattr(record, name) for name in facts}
     for name, array in proved(facts, given, **sizes).items():
-        frozen = array.copy() if array.flags.writeable else array
+        frozen = array if array.base is None and not array.flags.writeable else array.copy()
         frozen.setflags(write=False)
         object.__setattr__(record, name, frozen)
 

@@ -10,7 +10,6 @@ not at all: a cache that cannot be read or written never stands in the way.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -24,8 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CHECKED = os.environ.get("SIGMASTAR_CHECKED_KERNELS", "0") not in ("", "0")
 if CHECKED:
-    # Numba's cache does not tell checked code from unchecked: they must not share a directory.
-    numba.config.CACHE_DIR = os.path.join(tempfile.gettempdir(), f"sigmastar-checked-{os.getuid()}")
+    # Numba's cache does not tell checked code from unchecked: they must not share a directory. It
+    # is one of the user's own: compiled code is believed.
+    numba.config.CACHE_DIR = os.path.expanduser("~/.cache/sigmastar/checked")
 
 
 class _ForgivingCache(FunctionCache):  # type: ignore[misc]

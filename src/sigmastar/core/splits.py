@@ -6,7 +6,7 @@ import numpy as np
 
 from sigmastar.core.types import BoolArray, IndexArray
 
-__all__ = ["draw_part", "draw_share", "fold_numbers"]
+__all__ = ["draw_part", "draw_share", "fold_numbers", "hashed_share"]
 
 
 def draw_part(n: int, fraction: float, rng: np.random.Generator, *, least: int = 0) -> BoolArray:
@@ -36,6 +36,19 @@ def draw_share(n: int, fraction: float, rng: np.random.Generator) -> BoolArray:
     it says which place each thing has.
     """
     return np.asarray(rng.permutation(n) < fraction * n)
+
+
+def hashed_share(first: int, n: int, fraction: float, seed: int) -> BoolArray:
+    """Mark a share of the things numbered from ``first`` on, each by its number and a seed alone.
+
+    So the same things are marked however many there are and wherever they are cut into parts.
+    """
+    with np.errstate(over="ignore"):  # splitmix64 (steele2014): 64-bit numbers wrap around
+        z = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z += np.uint64(seed)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((z ^ (z >> np.uint64(31))) < np.uint64(min(fraction, 1.0) * (2**64 - 2**11)))
 
 
 def fold_numbers(n: int, n_folds: int, rng: np.random.Generator) -> IndexArray:

@@ -10,15 +10,20 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import TypeVar
 
-__all__ = ["ForkLock", "available_threads", "limited_threads", "over_rows"]
+__all__ = ["ForkLock", "available_threads", "in_order", "limited_threads", "over_rows"]
 
 _limit: ContextVar[int | None] = ContextVar("sigmastar_threads", default=None)
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _RUNS_A_THREAD = 4  # rows differ in length: a thread that is done early takes another run
 
@@ -72,6 +77,28 @@ def over_rows(
     with ThreadPoolExecutor(min(threads, n_runs)) as pool:
         for done in [pool.submit(work, *run) for run in pairwise(bounds)]:
             done.result()
+
+
+def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Apply a function on several threads; give the results in the order of the items.
+
+    At most one item more than there are threads is under way or waiting to be taken, so memory
+    does not depend on how many there are.
+    """
+    if threads == 1:
+        yield from map(function, items)
+        return
+    rest = iter(items)
+    pool = ThreadPoolExecutor(threads)
+    waiting = deque(pool.submit(function, item) for item in islice(rest, threads + 1))
+    try:
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(function, item) for item in islice(rest, 1))
+        pool.shutdown()
+    finally:
+        # Who gives up early may be tidied up by any thread, one of these included: never wait here.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 class ForkLock:

@@ -177,6 +177,9 @@ class Corpus(Sequence[list[Symbol]]):
         """Bytes held by the two arrays."""
         return self.symbols.nbytes + self.offsets.nbytes
 
+    def __sizeof__(self) -> int:
+        return self.nbytes  # what keeps it, such as a worker of a cluster, must know its weight
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

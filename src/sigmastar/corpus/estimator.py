@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, Rule
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn
+from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["SequenceEstimator"]
 
@@ -30,6 +32,8 @@ class SequenceEstimator(ModelEstimator):
     alphabet: Alphabet | None = None
     unknown: Unknown = "error"
 
+    _takes_parts: ClassVar[bool] = False  # whether ``_learn`` also takes Partitions
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "alphabet": AnyOf(Instance(Alphabet, words="an Alphabet"), Nothing()),
         "unknown": Choice("error", "ignore", "unk"),
@@ -43,24 +47,51 @@ class SequenceEstimator(ModelEstimator):
     def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the natural logarithm of each sequence's probability."""
 
-    def fit(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Sequences | Partitions, y: None = None, *, lengths: ArrayLike | None = None
+    ) -> Self:
         """Learn from sequences.
 
         Parameters
         ----------
         X : Corpus or iterable of sequences
-            Each sequence a list, tuple, array or string of hashable symbols.
+            Each sequence a list, tuple, array or string of hashable symbols. Learners that can work
+            on parts also take :class:`~sigmastar.Partitions`.
         y : None
             Ignored; here for scikit-learn.
         lengths : array of int, optional
             If given, X is one flat run of symbols, cut into pieces of these lengths.
         """
-        corpus = self._training_corpus(X, lengths)
-        return self._keep(self._learn(corpus), corpus)
+        data = self._training_data(X, lengths)
+        return self._keep(self._learn(cast(Corpus, data)), data)
 
     def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
         """Return the mean log-probability of a sequence (higher is better)."""
         return float(np.mean(self.log_proba(X, lengths=lengths)))
+
+    def _training_data(self, X: Sequences | Partitions, lengths: ArrayLike | None) -> Data:
+        """Check the parameters; encode sequences to learn from, or take them in parts."""
+        if not isinstance(X, Partitions):
+            return self._training_corpus(X, lengths)
+        self._check_parameters()
+        if not self._takes_parts:
+            raise InvalidParameter(
+                f"X must be sequences in memory for {type(self).__name__}; got Partitions. Learn "
+                "from a sample, such as X[:100_000], or by a method that adds up over parts."
+            )
+        if lengths is not None:
+            raise InvalidParameter("lengths goes with flat symbols, not with Partitions. Drop it.")
+        wanted = X.alphabet if self.alphabet is None else self.alphabet
+        if self.unknown == "unk" and wanted.unk is None:
+            wanted = wanted.with_unk()
+        if wanted != X.alphabet:
+            raise InvalidParameter(
+                "alphabet and unknown must be those that the Partitions were made with; they are "
+                "not. Give them to Partitions.from_files (or whatever made them) instead."
+            )
+        if not len(X):
+            raise InvalidData("X must hold at least one sequence; it is empty.")
+        return X
 
     def _training_corpus(
         self, X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None = None
@@ -71,7 +102,7 @@ class SequenceEstimator(ModelEstimator):
             X, lengths, self.alphabet if alphabet is None else alphabet, self.unknown
         )
 
-    def _keep(self, learned: Learned[Any], corpus: Corpus) -> Self:
+    def _keep(self, learned: Learned[Any], corpus: Data) -> Self:
         """Keep what was learned from a corpus."""
         self.model_, self.info_ = learned.model, learned.info
         self.alphabet_ = corpus.alphabet

@@ -32,11 +32,19 @@ import numpy as np
 from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import stage
+from sigmastar.core.reduction import Reduction
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.kernels.windows import CodeArray, merge_runs, run_lengths, window_codes
 
-__all__ = ["CodeArray", "NgramCounts", "Statistic", "count_ngrams", "greatest_depth"]
+__all__ = [
+    "CodeArray",
+    "CountNgrams",
+    "NgramCounts",
+    "Statistic",
+    "count_ngrams",
+    "greatest_depth",
+]
 
 Statistic: TypeAlias = Literal["string", "prefix", "substring", "suffix"]
 
@@ -232,6 +240,26 @@ def count_ngrams(corpus: Corpus, depth: int) -> NgramCounts:
     (2, 2)
     """
     return NgramCounts.zero(len(corpus.alphabet), depth).add(corpus)
+
+
+@dataclass(frozen=True, eq=False)
+class CountNgrams(Reduction[Corpus, NgramCounts, NgramCounts]):
+    """Counts over parts: they add up to those of the whole, whatever the parts."""
+
+    zero: NgramCounts
+    title = "Counting n-grams"
+
+    def summarize(self, part: Corpus) -> NgramCounts:
+        """Count one part."""
+        return self.zero.add(part)
+
+    def merge(self, one: NgramCounts, other: NgramCounts) -> NgramCounts:
+        """Add two tables."""
+        return one.merge(other)
+
+    def finish(self, total: NgramCounts) -> NgramCounts:
+        """Return the counts of all parts."""
+        return total
 
 
 def _chunks(corpus: Corpus) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Flag, Integer, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.ngrams.predictor_estimator import PredictorEstimator
@@ -57,7 +57,9 @@ class KneserNey(PredictorEstimator):
 
     _rules: ClassVar[Mapping[str, Rule]] = {"order": Integer(1), "ends": Flag()}
 
-    def _learn(self, corpus: Corpus) -> Learned[NgramModel]:
+    _takes_parts: ClassVar[bool] = True
+
+    def _learn(self, corpus: Data) -> Learned[NgramModel]:
         if len(corpus.alphabet) == 0:
             raise InvalidData("X must hold at least one sequence with a symbol; it has none.")
         return learn_kneser_ney(corpus, order=self.order, ends=bool(self.ends))

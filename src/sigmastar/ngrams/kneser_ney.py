@@ -14,6 +14,8 @@ Source: Chen, Goodman, "An empirical study of smoothing techniques for language 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,19 +24,20 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.counts import CodeArray, count_ngrams, sum_runs
+from sigmastar.corpus.partitions import Data, reduce_data
+from sigmastar.ngrams.counts import CodeArray, CountNgrams, NgramCounts, sum_runs
 from sigmastar.ngrams.discounts import discounts
 from sigmastar.ngrams.model import NgramModel, field_bits, pad
 
 __all__ = ["learn_kneser_ney"]
 
 
-def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learned[NgramModel]:
+def learn_kneser_ney(corpus: Data, *, order: int, ends: bool = True) -> Learned[NgramModel]:
     """Learn an n-gram model.
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus or Partitions
         Sequences.
     order : int
         Length N of the longest n-gram; contexts have N - 1 symbols.
@@ -54,7 +57,9 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
             f"(an n-gram is one 64-bit code); got {order}. Lower it, or map rare symbols to one."
         )
     with stage("Counting n-grams", order + 1) as progress:
-        counted = count_ngrams(pad(corpus, ends), order)
+        zero = NgramCounts.zero(len(corpus.alphabet) + ends + 1, order)
+        count = _CountPadded(zero, ends)
+        counted = reduce_data(count, corpus)
         progress.advance()
         begin = np.uint64(len(corpus.alphabet) + ends + 1) << np.uint64(64 - bits)
         parts = []
@@ -83,6 +88,16 @@ def learn_kneser_ney(corpus: Corpus, *, order: int, ends: bool = True) -> Learne
         "n_grams": [len(part[3]) for part in parts],
     }
     return Learned(model, info)
+
+
+@dataclass(frozen=True, eq=False)
+class _CountPadded(CountNgrams):
+    """Counts of sequences between their marks."""
+
+    ends: bool
+
+    def summarize(self, part: Corpus) -> NgramCounts:
+        return super().summarize(pad(part, self.ends))
 
 
 def _by_neighbours(

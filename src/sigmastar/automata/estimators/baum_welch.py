@@ -26,8 +26,11 @@ from sigmastar.core.rules import AnyOf, Choice, Flag, Instance, Integer, Nothing
 from sigmastar.core.splits import draw_share
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
+
+_SAMPLE = 20_000  # sequences of Partitions that a start is found from
 
 
 _MODEL = Instance(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
@@ -37,6 +40,7 @@ _MODEL = Instance(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
 class _BaumWelch(AutomatonEstimator):
     """Parameters and fitting that both families share."""
 
+    _takes_parts: ClassVar[bool] = True
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": Integer(1),
         "init": AnyOf(Choice("random"), _MODEL),
@@ -79,7 +83,7 @@ class _BaumWelch(AutomatonEstimator):
 
     def fit(
         self,
-        X: Sequences,
+        X: Sequences | Partitions,
         y: None = None,
         *,
         lengths: ArrayLike | None = None,
@@ -89,7 +93,7 @@ class _BaumWelch(AutomatonEstimator):
 
         Parameters
         ----------
-        X : Corpus or iterable of sequences
+        X : Corpus, iterable of sequences, or Partitions
             Each sequence a list, tuple, array or string of hashable symbols.
         y : None
             Ignored; here for scikit-learn.
@@ -99,25 +103,30 @@ class _BaumWelch(AutomatonEstimator):
             Non-negative weight of each sequence.
         """
         weights = None if sample_weight is None else _checked_weights(sample_weight)
-        corpus = self._training_corpus(X, lengths)
-        return self._keep(self._learn(corpus, weights), corpus)
+        data = self._training_data(X, lengths)
+        return self._keep(self._learn(data, weights), data)
 
-    def _learn(self, corpus: Corpus, weights: FloatArray | None = None) -> Learned[WFA | HMM]:
+    def _learn(self, corpus: Data, weights: FloatArray | None = None) -> Learned[WFA | HMM]:
         family = self._family()
         if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InvalidParameter(
                 "checkpoint needs an integer random_state, so that a later run can go on from it; "
                 f"got {self.random_state!r}."
             )
+        if weights is not None and isinstance(corpus, Partitions):
+            raise InvalidParameter("sample_weight goes with sequences in memory. Drop it.")
         if weights is not None and len(weights) != len(corpus):
             raise InvalidParameter(
                 f"sample_weight must have one weight for each of {len(corpus)} sequences; "
                 f"got {len(weights)}."
             )
         seeds = as_generator(self.random_state).spawn(3)
-        validation = None
+        validation: Data | None = None
         train = corpus
-        if self.validation_fraction > 0:
+        if self.validation_fraction > 0 and isinstance(corpus, Partitions):
+            seed = int(seeds[0].integers(2**63))
+            validation, train = corpus.split(self.validation_fraction, seed)
+        elif self.validation_fraction > 0 and isinstance(corpus, Corpus):
             held_out = draw_share(len(corpus), self.validation_fraction, seeds[0])
             if held_out.all() or not held_out.any():
                 raise InvalidParameter(
@@ -141,7 +150,7 @@ class _BaumWelch(AutomatonEstimator):
             checkpoint_every=self.checkpoint_every,
         )
 
-    def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
+    def _start(self, family: Family, corpus: Data, rng: np.random.Generator) -> Parameters | None:
         """Give the parameters to start from, or None for random ones."""
         if self.warm_start and hasattr(self, "model_"):
             init: Any = self.model_
@@ -151,7 +160,8 @@ class _BaumWelch(AutomatonEstimator):
             init = clone(self.init).fit(corpus).model_
         else:
             init = self.init
-        return start_from(init, family, corpus, n_states=self.n_states, random_state=rng)
+        sample = corpus[:_SAMPLE] if isinstance(corpus, Partitions) else corpus
+        return start_from(init, family, sample, n_states=self.n_states, random_state=rng)
 
 
 class BaumWelchPFA(_BaumWelch):
@@ -232,9 +242,10 @@ class SeparableBaumWelch(BaumWelchPFA):
     2
     """
 
-    def _start(self, family: Family, corpus: Corpus, rng: np.random.Generator) -> Parameters | None:
+    def _start(self, family: Family, corpus: Data, rng: np.random.Generator) -> Parameters | None:
+        sample = corpus[:_SAMPLE] if isinstance(corpus, Partitions) else corpus
         return separable_start(
-            corpus, family, self.n_states, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
+            sample, family, self.n_states, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
         )
 
 

@@ -15,7 +15,8 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import Normalize, scaling_exponent
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Nothing, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.partitions import Data
 
 __all__ = ["ConvexWFA"]
 
@@ -83,7 +84,7 @@ class ConvexWFA(MomentEstimator):
         "max_iter": Integer(1),
     }
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA]:
+    def _learn(self, corpus: Data) -> Learned[WFA]:
         return choose_convex(corpus, self._plan(), self._settings(ConvexSettings))
 
     def path(

@@ -44,6 +44,8 @@ class MomentEstimator(AutomatonEstimator):
         "validation_fraction": Real(0, 1, open_low=True, open_high=True),
     }
 
+    _takes_parts: ClassVar[bool] = True
+
     def _plan(self) -> MomentPlan:
         """Gather the parameters about moments."""
         return self._settings(MomentPlan)

@@ -11,7 +11,7 @@ from sigmastar.automata.learn.choose_separable import SeparableSettings, choose_
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["SeparablePFA"]
@@ -88,5 +88,5 @@ class SeparablePFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def _learn(self, corpus: Corpus) -> Learned[PFA]:
+    def _learn(self, corpus: Data) -> Learned[PFA]:
         return choose_separable(corpus, self._plan(), self._settings(SeparableSettings))

@@ -22,7 +22,8 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["SpectralWFA"]
@@ -101,7 +102,7 @@ class SpectralWFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA]:
+    def _learn(self, corpus: Data) -> Learned[WFA]:
         return choose_spectral(corpus, self._plan(), self._settings(SpectralSettings))
 
     def path(

@@ -12,7 +12,7 @@ from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.moments.hankel import Normalize
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["TensorHMM"]
@@ -77,5 +77,5 @@ class TensorHMM(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def _learn(self, corpus: Corpus) -> Learned[HMM]:
+    def _learn(self, corpus: Data) -> Learned[HMM]:
         return choose_tensor(corpus, self._plan(), self._settings(TensorSettings))

@@ -10,7 +10,7 @@ from sigmastar.automata.formats.treba import read_treba, treba_text
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
-from sigmastar.core.atomic import atomic_write
+from sigmastar.core.atomic import atomic_write, atomic_write_all
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, check
 from sigmastar.corpus.readers.source import Source, base_name
@@ -66,25 +66,23 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
     if format == "sigma":
         model.save(path)
     elif format == "pautomac":
-        text = pautomac_text(as_wfa(model))
-        _write(path, text)
+        atomic_write(path, _encoded(path, pautomac_text(as_wfa(model))))
     elif format == "treba":
-        _write(path, treba_text(model))
+        atomic_write(path, _encoded(path, treba_text(model)))
     else:
-        text, table = att_text(model), symbols_text(model)
-        _write(symbols_path(path), table)
-        _write(path, text)
+        table = symbols_path(path)
+        arcs = _encoded(path, att_text(model))
+        atomic_write_all({table: _encoded(table, symbols_text(model)), path: arcs})
 
 
-def _write(path: str | os.PathLike[str], text: str) -> None:
+def _encoded(path: str | os.PathLike[str], text: str) -> bytes:
     try:
-        data = text.encode()
+        return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidParameter(
             f"symbols must be Unicode text to be written to {os.fspath(path)!r}; one holds "
             f"{text[error.start : error.end]!r}. Write a .sigma file, or recode the corpus."
         ) from None
-    atomic_write(path, data)
 
 
 def _by_name(path: str | os.PathLike[str]) -> str | None:

@@ -108,6 +108,13 @@ class Forest:
         ]
         self._spare: dict[int, list[_Workspace]] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"_spare": {}}
+
+    def __sizeof__(self) -> int:
+        arrays = (array for block in self._blocks for array in (*block.nodes, block.end_weights))
+        return sum(array.nbytes for array in arrays)
+
     @property
     def n_nodes(self) -> int:
         """How many tree nodes all blocks have together."""
@@ -166,7 +173,7 @@ class Forest:
     ) -> Iterator[_T]:
         """Apply a function to every block; results come in the order of the blocks."""
         workers = min(thread_count(n_jobs), len(self._blocks))
-        if workers == 1:
+        if workers <= 1:
             yield from (function(block, parameters) for block in self._blocks)
             return
         with ThreadPoolExecutor(workers) as pool:

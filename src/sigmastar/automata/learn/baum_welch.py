@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.inference.partitioned_counts import PartitionedForest, forest_of
 from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
@@ -29,7 +30,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["BaumWelchSettings", "learn_baum_welch"]
 
@@ -48,14 +49,14 @@ class BaumWelchSettings:
 
 
 def learn_baum_welch(
-    corpus: Corpus,
+    corpus: Data,
     family: Family,
     n_states: int,
     *,
     start: Parameters | None = None,
     settings: BaumWelchSettings = BaumWelchSettings(),  # noqa: B008  (frozen)
     weights: FloatArray | None = None,
-    validation: Corpus | None = None,
+    validation: Data | None = None,
     random_state: RandomState = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
@@ -67,15 +68,15 @@ def learn_baum_welch(
     goes on with its own.
     """
     began = time.monotonic()
-    forest = Forest(corpus, weights, n_states=n_states)
-    held_out = None if validation is None else Forest(validation, n_states=n_states)
+    forest = forest_of(corpus, weights, n_states=n_states)
+    held_out = None if validation is None else forest_of(validation, n_states=n_states)
     seed = int(as_generator(random_state).integers(2**63))
     described = asdict(settings) | {"n_jobs": None, "n_states": n_states, "family": repr(family)}
     if random_state is not None:  # without a seed, a run goes on with the one in its file
         described["seed"] = seed
-    data = [corpus.symbols, corpus.offsets, *(start or {}).values()]
+    data = [*_named(corpus), *(start or {}).values()]
     data += [] if weights is None else [weights]
-    data += [] if validation is None else [validation.symbols, validation.offsets]
+    data += [] if validation is None else _named(validation)
     file = Checkpoint(checkpoint, checkpoint_every, fingerprint(described, *data))
     like = start or family.random(np.random.default_rng(0), n_states, forest.n_symbols)
     progress = file.resume(like) or Progress(seed=seed)
@@ -83,8 +84,12 @@ def learn_baum_welch(
     with stage("Baum-Welch", settings.max_iter) as bar, one_blas_thread():
         bar.advance(progress.iteration)
         if not progress.done:
-            run.choose_start(n_states, start)
-            run.climb(bar)
+            try:
+                run.choose_start(n_states, start)
+                run.climb(bar)
+            except BaseException:  # Ctrl-C, a cluster that is gone: the steps taken are not lost
+                file.save_latest()
+                raise
             progress.done = True
             file.offer(progress, now=True)
     best = progress.best if progress.best is not None else progress.model
@@ -100,12 +105,19 @@ def learn_baum_welch(
     return Learned(family.model(best, corpus.alphabet), info)
 
 
+def _named(data: Data) -> list[Any]:
+    """Give what tells these sequences from others."""
+    if isinstance(data, Partitions):
+        return [np.frombuffer(data.digest.encode(), dtype=np.uint8)]
+    return [data.symbols, data.offsets]
+
+
 @dataclass
 class _Run:
     """One training problem: data, family and settings, and where the steps over them stand."""
 
-    forest: Forest
-    held_out: Forest | None
+    forest: Forest | PartitionedForest
+    held_out: Forest | PartitionedForest | None
     family: Family
     settings: BaumWelchSettings
     progress: Progress

@@ -21,7 +21,7 @@ from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 
 __all__ = ["ConvexSettings", "choose_convex"]
 
@@ -45,7 +45,7 @@ class ConvexSettings:
 
 
 def choose_convex(
-    corpus: Corpus,
+    corpus: Data,
     plan: MomentPlan,
     settings: ConvexSettings = ConvexSettings(),  # noqa: B008  (frozen)
 ) -> Learned[WFA]:
@@ -67,7 +67,7 @@ def choose_convex(
     return diagnosed(learned, corpus)
 
 
-def _best(corpus: Corpus, plan: MomentPlan, settings: ConvexSettings) -> Learned[WFA]:
+def _best(corpus: Data, plan: MomentPlan, settings: ConvexSettings) -> Learned[WFA]:
     rng = as_generator(settings.random_state)
     rows = plan.n_prefixes or plan.basis_size
     heldout, rest = hold_out(corpus, settings.validation_fraction, rng, rows)

@@ -16,7 +16,7 @@ from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["SeparableSettings", "choose_separable"]
@@ -39,7 +39,7 @@ class SeparableSettings:
 
 
 def choose_separable(
-    corpus: Corpus,
+    corpus: Data,
     plan: MomentPlan,
     settings: SeparableSettings = SeparableSettings(),  # noqa: B008  (frozen)
 ) -> Learned[PFA]:

@@ -15,7 +15,7 @@ from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["choose_setting", "learn_setting"]
@@ -26,7 +26,7 @@ LearnSetting: TypeAlias = Callable[[NgramCounts, HankelMoments, Setting], Learne
 
 
 def learn_setting(
-    corpus: Corpus, plan: MomentPlan, learn: LearnSetting[M], setting: Setting
+    corpus: Data, plan: MomentPlan, learn: LearnSetting[M], setting: Setting
 ) -> Learned[M]:
     """Learn on everything with one setting."""
     counts = plan.count(corpus)
@@ -34,7 +34,7 @@ def learn_setting(
 
 
 def choose_setting(
-    corpus: Corpus,
+    corpus: Data,
     plan: MomentPlan,
     learn: LearnSetting[M],
     *,

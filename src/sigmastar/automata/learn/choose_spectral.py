@@ -31,7 +31,7 @@ from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 
 __all__ = ["SpectralSettings", "choose_spectral", "spectral_of_moments"]
 
@@ -53,7 +53,7 @@ class SpectralSettings:
 
 
 def choose_spectral(
-    corpus: Corpus,
+    corpus: Data,
     plan: MomentPlan,
     settings: SpectralSettings = SpectralSettings(),  # noqa: B008  (frozen)
 ) -> Learned[WFA]:
@@ -82,7 +82,7 @@ def spectral_of_moments(
     )
 
 
-def _best(corpus: Corpus, plan: MomentPlan, settings: SpectralSettings) -> Learned[WFA]:
+def _best(corpus: Data, plan: MomentPlan, settings: SpectralSettings) -> Learned[WFA]:
     rng = as_generator(settings.random_state)
     sizes = [size for size in _SIZES if size <= settings.max_states] or [1]
     exponents = scaling_exponents(settings.normalize, _EXPONENTS)

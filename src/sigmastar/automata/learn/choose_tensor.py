@@ -21,7 +21,7 @@ from sigmastar.automata.moments.pairs import pair_moments
 from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["TensorSettings", "choose_tensor"]
@@ -43,7 +43,7 @@ class TensorSettings:
 
 
 def choose_tensor(
-    corpus: Corpus,
+    corpus: Data,
     plan: MomentPlan,
     settings: TensorSettings = TensorSettings(),  # noqa: B008  (frozen)
 ) -> Learned[HMM]:

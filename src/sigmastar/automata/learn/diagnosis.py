@@ -7,14 +7,14 @@ import numpy as np
 from sigmastar.automata.inference.scoring import string_weights
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data
 
 __all__ = ["diagnosed"]
 
 _WITNESSES = 1000  # training sequences on which negative values are looked for
 
 
-def diagnosed(learned: Learned[WFA], corpus: Corpus) -> Learned[WFA]:
+def diagnosed(learned: Learned[WFA], corpus: Data) -> Learned[WFA]:
     """Add what tells how far an automaton is from a distribution.
 
     ``spectral_radius`` and ``total_mass`` are the automaton's; ``negative_mass`` is the share of

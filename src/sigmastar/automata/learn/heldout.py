@@ -17,6 +17,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["HeldOut", "hold_out"]
 
@@ -39,8 +40,8 @@ class HeldOut:
 
 
 def hold_out(
-    corpus: Corpus, fraction: float, rng: np.random.Generator, most_states: int
-) -> tuple[HeldOut, Corpus]:
+    corpus: Data, fraction: float, rng: np.random.Generator, most_states: int
+) -> tuple[HeldOut, Data]:
     """Draw a part of the sequences to score on; return it and the rest, to learn from."""
     if len(corpus) < 2:
         raise InvalidData(
@@ -48,6 +49,9 @@ def hold_out(
             "Give a number of states instead, or cut the data into more sequences."
         )
     fraction = min(fraction, _MOST_SYMBOLS / max(corpus.n_symbols, 1))
+    if isinstance(corpus, Partitions):
+        aside, others = corpus.split(fraction, int(rng.integers(2**63)))
+        return HeldOut(aside[:], most_states), others
     held = draw_part(len(corpus), fraction, rng, least=1)
     rest = corpus.take(np.flatnonzero(~held))
     return HeldOut(corpus.take(np.flatnonzero(held)), most_states), rest

@@ -6,8 +6,10 @@ import numpy as np
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.core.types import FloatArray
+from sigmastar.core.reduction import Reduction
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data, reduce_data
 
 __all__ = ["background_of", "smooth_hmm", "smooth_pfa", "spread_pfa"]
 
@@ -58,8 +60,24 @@ def smooth_hmm(model: HMM, share: float, background: FloatArray) -> HMM:
     )
 
 
-def background_of(corpus: Corpus) -> FloatArray:
+def background_of(corpus: Data) -> FloatArray:
     """Return the add-one distribution of symbols and the end over all positions of a corpus."""
-    counts = np.bincount(corpus.symbols, minlength=len(corpus.alphabet) + 1) + 1.0
-    counts[-1] += len(corpus)
-    return np.asarray(counts / counts.sum())
+    return reduce_data(_CountSymbols(), corpus)
+
+
+class _CountSymbols(Reduction[Corpus, IndexArray, FloatArray]):
+    """How often each symbol occurs, and last how many sequences end."""
+
+    title = "Counting symbols"
+
+    def summarize(self, part: Corpus) -> IndexArray:
+        counts = np.bincount(part.symbols, minlength=len(part.alphabet) + 1)
+        counts[-1] += len(part)
+        return counts
+
+    def merge(self, one: IndexArray, other: IndexArray) -> IndexArray:
+        return one + other
+
+    def finish(self, total: IndexArray) -> FloatArray:
+        counts = total + 1.0
+        return np.asarray(counts / counts.sum())

@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.automata.inference.expected_counts import thread_count
-from sigmastar.automata.mixture.checks import check_experts, check_weights
-from sigmastar.automata.mixture.code_tree import tree_depth, tree_of
-from sigmastar.automata.mixture.contexts import Views
-from sigmastar.automata.mixture.evidence import Experts, Machines, Scratch, make_scratch
+from sigmastar.automata.mixture.checks import arrays_of, check_mixture, experts_of
+from sigmastar.automata.mixture.code_tree import tree_depth
+from sigmastar.automata.mixture.evidence import Experts, Scratch, make_scratch
 from sigmastar.automata.mixture.mixer import Weights
 from sigmastar.automata.mixture.passes import distribute, score
-from sigmastar.automata.mixture.tables import Tables
 from sigmastar.core.model_files import Stored
+from sigmastar.core.rules import Real, check
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
@@ -59,8 +58,8 @@ class ContextMixtureModel(Predictor):
     kind: ClassVar[str] = "ContextMixture"
 
     def __post_init__(self) -> None:
-        check_experts(self.experts, self.leaf_of, self.width)
-        check_weights(self.weights, self.experts, self.rate)
+        check("rate", self.rate, Real(0.0, 1.0))
+        check_mixture(self.leaf_of, self.experts, self.weights, self.width)
 
     @property
     def order(self) -> int:
@@ -170,77 +169,25 @@ class ContextMixtureModel(Predictor):
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        experts = self.experts
-        arrays: dict[str, Any] = {"leaf_of": self.leaf_of, "split": experts.tree.split}
-        arrays |= {"kind": experts.views.kind, "mask": experts.views.mask}
-        arrays |= {"recent": experts.recent}
-        arrays |= {f"machine_{name}": getattr(experts.machines, name) for name in _MACHINES}
-        arrays |= {f"table_{name}": getattr(experts.tables, name) for name in _TABLES}
-        arrays |= {f"weight_{name}": value for name, value in self.weights._asdict().items()}
+        views, tables = self.experts.views, self.experts.tables
         meta = {
             "alphabet": alphabet_to_json(self.alphabet),
             "ends": self.ends,
             "rate": self.rate,
-            "separator": int(experts.views.separator),
-            "n_windows": int(experts.n_windows),
-            "low_bits": int(experts.tables.low_bits),
+            "separator": int(views.separator),
+            "n_windows": int(self.experts.n_windows),
+            "low_bits": int(tables.low_bits),
         }
-        return Stored(self.kind, arrays, meta)
+        return Stored(self.kind, arrays_of(self.leaf_of, self.experts, self.weights), meta)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> Self:
         """Rebuild from named arrays and metadata."""
-
-        def array(name: str, dtype: type, n_axes: int = 1) -> Any:
-            values: Any = np.ascontiguousarray(stored.array(name)).astype(
-                dtype, casting="same_kind"
-            )
-            if values.ndim != n_axes:
-                raise ValueError(f"{name} must have {n_axes} axes; it has {values.ndim}")
-            return values
-
         meta = stored.meta
-        views = Views(array("kind", np.int64), array("mask", np.int64), int(meta["separator"]))
-        tables = {name: array(f"table_{name}", dtype) for name, dtype in _TABLES.items()}
-        machines = {
-            name: array(f"machine_{name}", dtype, 1 + (name == "readout"))
-            for name, dtype in _MACHINES.items()
-        }
-        experts = Experts(
-            tree_of(array("split", np.int32)),
-            views,
-            int(meta["n_windows"]),
-            Tables(**tables, low_bits=int(meta["low_bits"])),
-            array("recent", np.int64),
-            Machines(**machines),
-        )
-        weights = Weights(*(array(f"weight_{name}", np.float64, 2) for name in Weights._fields))
-        return cls(
-            alphabet_from_json(meta.get("alphabet")),
-            bool(meta.get("ends")),
-            array("leaf_of", np.int32),
-            experts,
-            weights,
-            float(meta["rate"]),
-        )
-
-
-_TABLES = {
-    "keys": np.uint64,
-    "inside": np.uint32,
-    "directory": np.uint32,
-    "key_starts": np.int64,
-    "directory_starts": np.int64,
-    "shifts": np.int64,
-}
-_MACHINES = {
-    "n_states": np.int64,
-    "state_starts": np.int64,
-    "operator_starts": np.int64,
-    "initial": np.float64,
-    "operators": np.float64,
-    "readout": np.float64,
-}
+        alphabet, ends = alphabet_from_json(meta.get("alphabet")), bool(meta.get("ends"))
+        numbers = {name: int(meta[name]) for name in ("separator", "n_windows", "low_bits")}
+        leaf_of, experts, weights = experts_of(stored.arrays, len(alphabet) + ends, numbers)
+        return cls(alphabet, ends, leaf_of, experts, weights, float(meta["rate"]))
 
 
 def leaves_of(corpus: Corpus, leaf_of: SymbolArray, ends: bool) -> tuple[SymbolArray, IndexArray]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Fact, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -19,25 +19,18 @@ __all__ = ["StateModel"]
 
 
 class StateModel(StoredModel):
-    """A frozen dataclass of the arrays in ``array_names``, in this order, and an alphabet."""
+    """A frozen dataclass of the arrays in ``array_facts``, in this order, and an alphabet."""
 
-    array_names: ClassVar[tuple[str, ...]]
+    array_facts: ClassVar[Mapping[str, Fact]]
     initial: FloatArray
     alphabet: Alphabet
 
-    @abstractmethod
-    def _shapes(self, n_states: int, n_symbols: int) -> tuple[tuple[int, ...], ...]:
-        """Return the shape of each array."""
-
     def __post_init__(self) -> None:
-        n_states = len(frozen_array("initial", self.initial, (-1,)))
-        if n_states == 0:
-            raise InvalidModel("a model needs at least one state; got none.")
         if not isinstance(self.alphabet, Alphabet):
             raise InvalidModel(f"alphabet must be an Alphabet; got {self.alphabet!r}.")
-        shapes = self._shapes(n_states, len(self.alphabet))
-        for name, shape in zip(self.array_names, shapes, strict=True):
-            object.__setattr__(self, name, frozen_array(name, getattr(self, name), shape))
+        freeze_proved(self, self.array_facts, symbols=len(self.alphabet))
+        if self.n_states == 0:
+            raise InvalidModel("a model needs at least one state; got none.")
 
     @property
     def n_states(self) -> int:
@@ -57,7 +50,7 @@ class StateModel(StoredModel):
             and self.alphabet == other.alphabet
             and all(
                 np.array_equal(getattr(self, name), getattr(other, name))
-                for name in self.array_names
+                for name in self.array_facts
             )
         )
 
@@ -68,13 +61,13 @@ class StateModel(StoredModel):
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        arrays = {name: getattr(self, name) for name in self.array_names}
+        arrays = {name: getattr(self, name) for name in self.array_facts}
         return Stored(self.kind, arrays, {"alphabet": alphabet_to_json(self.alphabet)})
 
     @classmethod
     def from_stored(cls, stored: Stored) -> Self:
         """Rebuild from named arrays and metadata."""
-        fields: dict[str, Any] = {name: stored.array(name) for name in cls.array_names}
+        fields: dict[str, Any] = {name: stored.array(name) for name in cls.array_facts}
         fields["alphabet"] = alphabet_from_json(stored.meta.get("alphabet"))
         return cls(**fields)
 

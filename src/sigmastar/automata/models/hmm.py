@@ -6,6 +6,7 @@ emission(i, ·) and stop(i) together sum to one, and so does each row of ``trans
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.arrays import check_distributions
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 
@@ -58,10 +60,12 @@ class HMM(StateModel):
     alphabet: Alphabet
 
     kind: ClassVar[str] = "HMM"
-    array_names: ClassVar[tuple[str, ...]] = ("initial", "transition", "emission", "stop")
-
-    def _shapes(self, n_states: int, n_symbols: int) -> tuple[tuple[int, ...], ...]:
-        return (n_states,), (n_states, n_states), (n_states, n_symbols), (n_states,)
+    array_facts: ClassVar[Mapping[str, Fact]] = {
+        "initial": Floats("states"),
+        "transition": Floats("states", "states"),
+        "emission": Floats("states", "symbols"),
+        "stop": Floats("states"),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,6 +6,7 @@ Weights may be negative: a learned automaton need not be a probability distribut
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.automata.models.base import StateModel
+from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import BoolArray, FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 
@@ -56,10 +58,11 @@ class WFA(StateModel):
     alphabet: Alphabet
 
     kind: ClassVar[str] = "WFA"
-    array_names: ClassVar[tuple[str, ...]] = ("initial", "transitions", "final")
-
-    def _shapes(self, n_states: int, n_symbols: int) -> tuple[tuple[int, ...], ...]:
-        return (n_states,), (n_symbols, n_states, n_states), (n_states,)
+    array_facts: ClassVar[Mapping[str, Fact]] = {
+        "initial": Floats("states"),
+        "transitions": Floats("symbols", "states", "states"),
+        "final": Floats("states"),
+    }
 
     @cached_property
     def transition_sum(self) -> FloatArray:
@@ -111,7 +114,7 @@ class WFA(StateModel):
             and self.n_states == other.n_states
             and all(
                 np.allclose(getattr(self, name), getattr(other, name), rtol=rtol, atol=atol)
-                for name in self.array_names
+                for name in self.array_facts
             )
         )
 

@@ -5,29 +5,28 @@ merged along a tree. Counts are integers and merging them is exact (:mod:`.count
 of partitions and workers gives the table of the whole, bit for bit, and with it the same basis,
 the same blocks and, for one ``random_state``, the same model as on one machine.
 
-Where the work runs is Dask's choice: threads by default, the cluster of a ``distributed.Client``
-where there is one. Needs ``sigmastar[dask]``; nothing here imports it before a bag is given.
+The work runs on the cluster of the current ``distributed.Client`` if there is one, else on threads
+of this machine. :class:`~sigmastar.Partitions` do the same for every learner that adds up. Needs
+``sigmastar[dask]``; nothing here imports it before a bag is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from itertools import chain
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeVar
 
 from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.reduction import Reduction
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.counts import NgramCounts
+from sigmastar.corpus.part_sources import GivenSequences, bag_pieces
+from sigmastar.corpus.where import current_runner
+from sigmastar.ngrams.counts import CountNgrams, NgramCounts
 
 __all__ = ["collect_alphabet", "count_bag"]
 
-_FAN_IN = 8  # tables merged at a time: a worker holds so many at the most
+R = TypeVar("R")
 
 
 def collect_alphabet(bag: Any) -> Alphabet:
@@ -38,7 +37,7 @@ def collect_alphabet(bag: Any) -> Alphabet:
     bag : dask.bag.Bag
         Of sequences: lists, tuples, arrays or strings of hashable symbols.
     """
-    return Alphabet.from_symbols(_reduced(bag, _distinct, _all_distinct))
+    return _reduced(bag, _Symbols(), (None, "error"))
 
 
 def count_bag(
@@ -57,39 +56,32 @@ def count_bag(
     unknown : {"error", "ignore", "unk"}
         What to do with symbols outside the alphabet.
     """
-    zero = plan.zero(alphabet)
-    count = partial(_count, zero=zero, alphabet=alphabet, unknown=unknown)
-    counts: NgramCounts = _reduced(bag, count, partial(_merge, zero=zero))
+    counts = _reduced(bag, CountNgrams(plan.zero(alphabet)), (alphabet, unknown))
     if not counts.n_sequences:
         raise InvalidData("the bag must hold at least one sequence; it is empty.")
     return counts
 
 
-def _reduced(bag: Any, of_part: Any, together: Any) -> Any:
-    if not hasattr(bag, "reduction"):
-        raise InvalidData(
-            f"expected a Dask bag of sequences; got {type(bag).__name__}. "
-            "Make one with dask.bag.from_sequence(sequences), or count locally: plan.count(corpus)."
-        )
-    return bag.reduction(of_part, together, split_every=_FAN_IN).compute()
+def _reduced(bag: Any, reduction: Reduction[Corpus, Any, R], coding: tuple[Any, Unknown]) -> R:
+    pieces = bag_pieces(bag)
+    runner = current_runner()
+    return runner.reduce(reduction, _open, coding, pieces, range(len(pieces)))
 
 
-def _distinct(sequences: Iterable[Iterable[Symbol]]) -> list[Symbol]:
-    """Return the symbols by first appearance: that is their coding where they cannot be sorted."""
-    corpus = Corpus.from_sequences(sequences)
-    _, first = np.unique(corpus.symbols, return_index=True)
-    return corpus.alphabet.decode(corpus.symbols[np.sort(first)])
+def _open(coding: tuple[Alphabet | None, Unknown], piece: Any, number: int) -> Corpus:
+    return GivenSequences(number, piece).read(*coding)
 
 
-def _all_distinct(parts: Iterable[Iterable[Symbol]]) -> list[Symbol]:
-    return list(dict.fromkeys(chain.from_iterable(parts)))
+class _Symbols(Reduction[Corpus, tuple[Symbol, ...], Alphabet]):
+    """The symbols by first appearance: that is their coding where they cannot be sorted."""
 
+    title = "Collecting the alphabet"
 
-def _count(
-    sequences: Iterable[Iterable[Symbol]], zero: NgramCounts, alphabet: Alphabet, unknown: Unknown
-) -> NgramCounts:
-    return zero.add(Corpus.from_sequences(sequences, alphabet=alphabet, unknown=unknown))
+    def summarize(self, part: Corpus) -> tuple[Symbol, ...]:
+        return part.alphabet.symbols
 
+    def merge(self, one: tuple[Symbol, ...], other: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+        return tuple(dict.fromkeys((*one, *other)))
 
-def _merge(parts: Iterable[NgramCounts], zero: NgramCounts) -> NgramCounts:
-    return zero.merge(*parts)
+    def finish(self, total: tuple[Symbol, ...]) -> Alphabet:
+        return Alphabet.from_symbols(total)

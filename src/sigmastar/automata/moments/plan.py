@@ -16,8 +16,8 @@ from sigmastar.automata.moments.hankel import HankelMoments, hankel_moments, nee
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolSequence
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.corpus import Corpus
-from sigmastar.ngrams.counts import NgramCounts, Statistic, greatest_depth
+from sigmastar.corpus.partitions import Data, Partitions
+from sigmastar.ngrams.counts import CountNgrams, NgramCounts, Statistic, greatest_depth
 
 __all__ = ["BasisChoice", "MomentPlan"]
 
@@ -82,9 +82,10 @@ class MomentPlan:
             depth = needed_depth(self._given(alphabet), self.statistics)
         return NgramCounts.zero(len(alphabet), depth)
 
-    def count(self, corpus: Corpus) -> NgramCounts:
+    def count(self, data: Data) -> NgramCounts:
         """Count the n-grams that this plan needs."""
-        return self.zero(corpus.alphabet).add(corpus)
+        zero = self.zero(data.alphabet)
+        return data.reduce(CountNgrams(zero)) if isinstance(data, Partitions) else zero.add(data)
 
     def choose(self, counts: NgramCounts, alphabet: Alphabet) -> Basis:
         """Choose the basis."""
@@ -108,9 +109,9 @@ class MomentPlan:
         """Choose the basis and fill its blocks."""
         return hankel_moments(counts, self.choose(counts, alphabet), self.statistics, alphabet)
 
-    def moments_of(self, corpus: Corpus) -> HankelMoments:
+    def moments_of(self, data: Data) -> HankelMoments:
         """Count, choose the basis and fill its blocks."""
-        return self.moments(self.count(corpus), corpus.alphabet)
+        return self.moments(self.count(data), data.alphabet)
 
     def _given(self, alphabet: Alphabet) -> Basis:
         prefixes, suffixes = cast(tuple[Any, Any], self.basis)

@@ -9,13 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.memory import check_memory, memory_budget
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.corpus.readers.cutting import in_whole_file
 from sigmastar.corpus.readers.detect import TAGGED, detect_format
 from sigmastar.corpus.readers.growing import (
     BLOCK_SYMBOLS,
@@ -33,7 +34,7 @@ from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
 from sigmastar.corpus.readers.treba import treba_blocks
 from sigmastar.corpus.readers.tsv import tsv_pairs
 
-__all__ = ["iter_corpus", "read_corpus", "read_pairs", "read_tagged"]
+__all__ = ["iter_corpus", "read_corpus", "read_pairs", "read_span", "read_tagged"]
 
 _TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
     "conllu": conllu,
@@ -90,6 +91,31 @@ def read_corpus(
         blocks = _blocks(source, format, alphabet, unknown, 1 << 16, chunk, column, limit is None)
         corpus = join(list(cut(_told(blocks, source.path), None, limit)))
     return _finished(corpus, alphabet, unknown, sort=format not in ("pautomac", "treba"))
+
+
+def read_span(
+    path: str | os.PathLike[str],
+    format: str,
+    span: tuple[int, int] | None,
+    *,
+    alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    chunk: int | None = None,
+    column: str | None = None,
+) -> Corpus:
+    """Read the sequences between two places of a file that lie between sequences.
+
+    Without ``alphabet`` the symbols are coded in the order in which they come. What is wrong in the
+    file is told with its line in the whole.
+    """
+    try:
+        with Source(path, span=span) as source:
+            found = _format_of(source, format, chunk)
+            blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, True)
+            corpus = join(list(blocks))
+    except ParseError as error:
+        raise in_whole_file(error, path, span) from None
+    return corpus if alphabet is None or len(corpus) else Corpus([], [0], alphabet)
 
 
 def iter_corpus(

@@ -8,16 +8,17 @@ is longer, bytes that are not UTF-8 and damaged compression all raise
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import sys
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any, BinaryIO
 
 from sigmastar.core.errors import DataNotFound, ParseError
 
-__all__ = ["MAX_LINE", "Source", "base_name"]
+__all__ = ["MAX_LINE", "Source", "base_name", "is_compressed"]
 
 BLOCK = 1 << 20
 MAX_LINE = 1 << 26
@@ -48,10 +49,19 @@ class Source:
         The file.
     max_line : int
         The longest line allowed, in bytes.
+    span : pair of int, optional
+        Read only these bytes, from the first up to but not including the second, as they are.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        max_line: int = MAX_LINE,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         self.path = os.fspath(path)
+        self.span = span
         self.max_line = max_line
         self.line = 1  # the line at which the next block begins
         self._file: IO[bytes] | None = None
@@ -68,7 +78,7 @@ class Source:
                 raise DataNotFound(
                     f"{self.path!r} cannot be opened ({error}). Check the path."
                 ) from None
-        self._chunks = _expand(raw)
+        self._chunks = _expand(raw) if self.span is None else _cut_out(raw, *self.span)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,9 +102,14 @@ class Source:
             if not chunk:
                 break
             first += chunk
-        yield first.removeprefix(_BOM)
+        begins = self.span is None or self.span[0] == 0
+        yield first.removeprefix(_BOM) if begins else first
         while chunk := self._next_chunk():
             yield chunk
+
+    def stream(self) -> BinaryIO:
+        """Give the text, as it comes, to those who read binary files."""
+        return io.BufferedReader(_Stream(self))
 
     def blocks(self) -> Iterator[bytes]:
         """Give the text in blocks that end with a line; ``self.line`` numbers a block's first."""
@@ -151,6 +166,41 @@ class Source:
     def _too_long(self) -> ParseError:
         allowed = f"a line of at most {self.max_line:,} bytes"
         return ParseError(self.path, self.line, allowed, "a longer one")
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of a source as a file to read from."""
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.path
+        self._chunks = source.chunks()
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = chunk
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+def is_compressed(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is one stream that cannot be entered in the middle."""
+    with open(path, "rb") as file:
+        return file.read(len(_XZ)).startswith((_GZIP, _XZ))
+
+
+def _cut_out(raw: IO[bytes], first: int, last: int) -> Iterator[bytes]:
+    raw.seek(first)
+    while first < last and (chunk := raw.read(min(BLOCK, last - first))):
+        first += len(chunk)
+        yield chunk
 
 
 def _expand(raw: IO[bytes]) -> Iterator[bytes]:

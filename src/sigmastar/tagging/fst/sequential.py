@@ -34,6 +34,11 @@ FACTS: dict[str, Fact] = {
     "string_offsets": Offsets("strings", into="string_symbols"),
     "string_symbols": Codes("string_symbols", below="output_symbols"),
 }
+# A packed table in a file says where to go and what to write in one number, taken apart below.
+_PACKED: dict[str, Fact] = {
+    "table": Codes("states", "inputs", low=-1, below=1 << 63, dtype=np.int64),
+    "string_symbols": Codes("room", below=1 << 31),
+}
 _ARRAYS = ("table", "final", "string_symbols", "string_offsets")  # as files name them
 NO_STRINGS = Pool(np.zeros(1, np.int32), np.zeros(1, np.int64))  # no output is longer than one
 
@@ -272,10 +277,10 @@ class SequentialTransducer:
         cls, array: Callable[[str], np.ndarray[Any, Any]], inputs: list[str], outputs: list[str]
     ) -> SequentialTransducer:
         """Rebuild from named arrays (``array`` gives one by name), checking every index."""
-        table, final, *pool = (array(name) for name in _ARRAYS)
-        table = np.asarray(table, np.int64)
+        packed, final, symbols, offsets = (array(name) for name in _ARRAYS)
+        table = proved(_PACKED, {"table": packed, "string_symbols": symbols})["table"]
         targets = np.where(table >= 0, table >> _NEXT, -1)
-        return cls(targets, table & _OUTPUT, final, (pool[0], pool[1]), inputs, outputs)
+        return cls(targets, table & _OUTPUT, final, (symbols, offsets), inputs, outputs)
 
 
 class Growing(Generic[S]):

@@ -7,6 +7,7 @@ A(a, b) = diag(emission(·, b)) · transition[a]   (Balle, Quattoni and Carreras
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.arrays import check_distributions
+from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.transducers.models.transducer import Transducer
@@ -46,12 +48,14 @@ class ParametricTransducer(TwoSided):
 
     kind: ClassVar[str] = "ParametricTransducer"
 
-    _arrays: ClassVar[tuple[str, ...]] = ("initial", "transition", "emission")
+    _arrays: ClassVar[Mapping[str, Fact]] = {
+        "initial": Floats("states"),
+        "transition": Floats("inputs", "states", "states"),
+        "emission": Floats("states", "outputs"),
+    }
 
     def __post_init__(self) -> None:
-        n = np.size(self.initial)
-        self._freeze(initial=(-1,))  # and the alphabets, whose sizes the other shapes need
-        self._freeze(transition=(self.n_inputs, n, n), emission=(n, self.n_outputs))
+        super().__post_init__()
         check_distributions("initial", self.initial.sum(keepdims=True), self.initial)
         check_distributions("transition", self.transition.sum(axis=2), self.transition)
         check_distributions("emission", self.emission.sum(axis=1), self.emission)

@@ -9,6 +9,7 @@ proper: a conditional distribution by construction.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Codes, Fact, Floats
 from sigmastar.core.types import BoolArray, FloatArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.transducers.kernels.operators import Machine
@@ -65,27 +67,16 @@ class Transducer(TwoSided):
 
     kind: ClassVar[str] = "Transducer"
 
-    _arrays: ClassVar[tuple[str, ...]] = ("initial", "operators", "final", "table")
+    _arrays: ClassVar[Mapping[str, Fact]] = {
+        "initial": Floats("states"),
+        "operators": Floats("operators", "states", "states"),
+        "final": Floats("states"),
+        "table": Codes("inputs", "outputs", low=-1, below="operators"),
+    }
     _flags: ClassVar[tuple[str, ...]] = ("joint",)
 
     def __post_init__(self) -> None:
-        n = np.size(self.initial)
-        self._freeze(initial=(-1,), operators=(-1, n, n), final=(n,))
-        table = np.array(self.table)
-        shape = (len(self.input_alphabet), len(self.output_alphabet))
-        if table.shape != shape or table.dtype.kind not in "iu":
-            raise InvalidModel(
-                f"table must hold integers in the shape {shape[0]} × {shape[1]} (inputs × "
-                f"outputs); got {table.dtype} of shape {table.shape}."
-            )
-        if table.size and not (-1 <= table.min() and table.max() < len(self.operators)):
-            raise InvalidModel(
-                f"table must point at operators 0 to {len(self.operators) - 1}, or be -1; "
-                f"got {table.min()} to {table.max()}."
-            )
-        table = np.ascontiguousarray(table, dtype=np.int32)
-        table.setflags(write=False)
-        object.__setattr__(self, "table", table)
+        super().__post_init__()
         object.__setattr__(self, "joint", bool(self.joint))
 
     @classmethod

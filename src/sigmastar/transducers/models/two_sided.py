@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sigmastar.core.arrays import frozen_array
 from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Fact, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -21,23 +22,21 @@ class TwoSided(StoredModel):
     """A model that reads one alphabet and writes another.
 
     Subclasses are dataclasses whose fields are the arrays of ``_arrays``, the two alphabets, and
-    the flags of ``_flags``, in this order.
+    the flags of ``_flags``, in this order. Facts may name the sizes ``inputs`` and ``outputs``.
     """
 
     initial: FloatArray
     input_alphabet: Alphabet
     output_alphabet: Alphabet
 
-    _arrays: ClassVar[tuple[str, ...]]
+    _arrays: ClassVar[Mapping[str, Fact]]
     _flags: ClassVar[tuple[str, ...]] = ()
 
-    def _freeze(self, **shapes: tuple[int, ...]) -> None:
-        """Check the alphabets, and replace arrays by checked copies of the given shapes."""
+    def __post_init__(self) -> None:
         for name in ("input_alphabet", "output_alphabet"):
             if not isinstance(getattr(self, name), Alphabet):
                 raise InvalidModel(f"{name} must be an Alphabet; got {getattr(self, name)!r}.")
-        for name, shape in shapes.items():
-            object.__setattr__(self, name, frozen_array(name, getattr(self, name), shape))
+        freeze_proved(self, self._arrays, inputs=self.n_inputs, outputs=self.n_outputs)
         if self.n_states == 0:
             raise InvalidModel("a model needs at least one state; got none.")
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter, TooLarge
+from sigmastar.core.facts import Codes, Fact, Flags, proved
 from sigmastar.core.hashing import empty_keys
 from sigmastar.core.memory import check_memory
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
@@ -72,6 +74,12 @@ def hash_table(entries: IndexArray) -> tuple[IndexArray, SymbolArray]:
     return keys, places
 
 
+_FACTS: dict[str, Fact] = {
+    "keys": Codes("units", below=1 << 62, dtype=np.int64),
+    "sizes": Flags("most_inputs", "most_outputs"),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """An inventory of units, known by their keys.
@@ -82,6 +90,12 @@ class Units:
     keys: IndexArray  # sorted
     allowed: BoolArray  # sizes, by inputs and outputs
     base: int  # of the digits
+
+    @classmethod
+    def from_arrays(cls, keys: Any, sizes: Any, base: Any) -> Units:
+        """Rebuild from what a file holds: keys, and the sizes allowed as zeros and ones."""
+        found = proved(_FACTS, {"keys": keys, "sizes": sizes})
+        return cls(found["keys"], found["sizes"].astype(bool), int(base))
 
     def check(self, n_inputs: int, n_outputs: int) -> None:
         """Raise :class:`InvalidModel` unless all units are of symbols below the given codes."""

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.facts import Codes, Fact, proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rng import RandomState
 from sigmastar.core.threads import over_rows
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 BEGIN, END = ("<begin>",), ("<end>",)
+_FACTS: dict[str, Fact] = {"spelled": Codes("chunks", "longest", low=-1, below=(1 << 31) - 1)}
 
 
 def frame_corpus(corpus: Corpus, *, begin: bool = True, ends: int = 1) -> Corpus:
@@ -68,10 +70,8 @@ class ChunkTransducer:
     begun: bool  # whether the model starts after the begin symbol, which then must not be read
 
     def __post_init__(self) -> None:
-        if self.spelled.ndim != 2 or len(self.spelled) != self.model.n_outputs:
-            raise InvalidModel("every chunk of a transducer must be spelled out.")
-        if self.spelled.dtype.kind not in "iu" or self.spelled.min(initial=0) < -1:
-            raise InvalidModel("chunks must be spelled by whole numbers from -1 up.")
+        spelled = proved(_FACTS, vars(self), chunks=self.model.n_outputs)["spelled"]
+        object.__setattr__(self, "spelled", spelled)
         inputs, outputs = self.model.n_inputs, int(self.spelled.max(initial=-1)) + 1
         self.units.check(inputs, outputs)
 
@@ -139,8 +139,9 @@ class ChunkTransducer:
     @classmethod
     def from_stored(cls, stored: Stored) -> ChunkTransducer:
         """Rebuild from named arrays and metadata."""
-        sizes = stored.array("allowed").astype(bool)
-        units = Units(stored.array("keys"), sizes, int(stored.meta["base"]))
+        units = Units.from_arrays(
+            stored.array("keys"), stored.array("allowed"), stored.meta["base"]
+        )
         inner = Stored("Transducer", stored.within("model."), stored.meta["model"])
         model = Transducer.from_stored(inner)
         return cls(model, units, stored.array("spelled"), bool(stored.meta["begun"]))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, InvalidModel
+from sigmastar.core.facts import Codes, Fact, Floats, proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
@@ -24,13 +25,13 @@ from sigmastar.transducers.moments.lattices import hash_table
 
 __all__ = ["JointNgram", "frame_units", "learn_ngram"]
 
-_ARRAYS = {
-    "parent": np.int32,
-    "unit": np.int32,
-    "log_prob": np.float64,
-    "back_off": np.float64,
-    "suffix": np.int32,
-    "landing": np.int32,
+_FACTS: dict[str, Fact] = {
+    "parent": Codes("nodes", below="nodes"),
+    "unit": Codes("nodes", low=-1, below="symbols"),
+    "log_prob": Floats("nodes", finite=False),
+    "back_off": Floats("nodes", finite=False),
+    "suffix": Codes("nodes", below="nodes"),
+    "landing": Codes("nodes", below="nodes"),
 }
 
 
@@ -50,19 +51,16 @@ class JointNgram:
     n_units: int
 
     def __post_init__(self) -> None:
+        check("n_units", self.n_units, Integer(0, (1 << 31) - 3))
+        # The inventory, the beginning and the end.
+        arrays = proved(_FACTS, vars(self), symbols=self.n_units + 2)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
         size = len(self.parent)
-        if size == 0 or any(getattr(self, name).shape != (size,) for name in _ARRAYS):
-            raise InvalidData("the arrays of an n-gram model must be equally long and not empty.")
-        most = self.n_units + 2  # the inventory, the beginning and the end
-        if not (0 <= int(self.unit[1:].min(initial=0)) <= int(self.unit.max()) < most < 1 << 31):
-            raise InvalidData(f"the units of an n-gram model must lie between 0 and {most - 1}.")
-        if np.isnan(self.log_prob).any() or np.isnan(self.back_off).any():
-            raise InvalidData("the scores of an n-gram model must be numbers; some are NaN.")
-        for links in (self.parent, self.suffix, self.landing):
-            if int(links.min()) < 0 or int(links.max()) >= size:
-                raise InvalidData("an n-gram model points at nodes that it does not have.")
+        if size == 0 or self.unit[1:].min(initial=0) < 0:
+            raise InvalidModel("an n-gram model needs a root, and a unit for every other node.")
         if (self.suffix[1:] >= np.arange(1, size)).any():
-            raise InvalidData("the suffix of an n-gram must come before it.")
+            raise InvalidModel("the suffix of an n-gram must come before it.")
         keys, places = hash_table(
             self.parent[1:].astype(np.int64) * (self.n_units + 2) + self.unit[1:]
         )
@@ -96,13 +94,13 @@ class JointNgram:
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in _FACTS}
         return Stored("JointNgram", arrays, {"n_units": self.n_units})
 
     @classmethod
     def from_stored(cls, stored: Stored) -> JointNgram:
         """Rebuild from named arrays and metadata."""
-        arrays = {name: stored.array(name).astype(kind) for name, kind in _ARRAYS.items()}
+        arrays = {name: stored.array(name) for name in _FACTS}
         return cls(**arrays, n_units=int(stored.meta["n_units"]))
 
 

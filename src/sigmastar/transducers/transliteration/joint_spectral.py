@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.facts import Fact, Floats, proved
 from sigmastar.core.linalg.svd import SVD, truncated_svd
 from sigmastar.core.model_files import Stored
 from sigmastar.core.threads import over_rows
@@ -24,6 +24,12 @@ from sigmastar.transducers.kernels.rerank import chain_units
 from sigmastar.transducers.transliteration.joint_ngram import frame_units
 
 __all__ = ["JointSpectral", "learn_joint_spectral"]
+
+_FACTS: dict[str, Fact] = {
+    "initial": Floats("states"),
+    "operators": Floats("units", "states", "states"),
+    "final": Floats("states"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +42,8 @@ class JointSpectral:
     floor: float = 1e-6
 
     def __post_init__(self) -> None:
-        n = len(self.initial)
-        vectors = self.initial.shape == self.final.shape == (n,)
-        if not vectors or self.operators.ndim != 3 or self.operators.shape[1:] != (n, n):
-            raise InvalidModel("the arrays of a spectral automaton must fit one number of states.")
+        for name, array in proved(_FACTS, vars(self)).items():
+            object.__setattr__(self, name, array)
 
     @property
     def machine(self) -> Machine:
@@ -64,7 +68,7 @@ class JointSpectral:
     @classmethod
     def from_stored(cls, stored: Stored) -> JointSpectral:
         """Rebuild from named arrays and metadata."""
-        arrays = {name: stored.array(name).astype(np.float64) for name in Machine._fields}
+        arrays = {name: stored.array(name) for name in _FACTS}
         return cls(**arrays, floor=float(stored.meta["floor"]))
 
 

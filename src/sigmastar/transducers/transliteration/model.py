@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
+from sigmastar.core.facts import Fact, Floats, proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.stored_model import StoredModel
@@ -45,6 +46,11 @@ _KINDS: Mapping[str, Any] = {
 # Scorers in the order of their columns; the first three come from the search itself.
 SCORERS = ("search", "weights", "length", *_KINDS)
 _SETTINGS = {"beam": int, "n_candidates": int, "text": bool}
+_FACTS: Mapping[str, Fact] = {
+    "unit_weights": Floats("units"),
+    "scorer_weights": Floats("scorers"),
+    "feature_weights": Floats("features"),
+}
 _LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 
 
@@ -88,11 +94,13 @@ class TransliterationModel(StoredModel):
     kind: ClassVar[str] = "Transliterator"
 
     def __post_init__(self) -> None:
+        for name, array in proved(_FACTS, vars(self), units=len(self.units)).items():
+            object.__setattr__(self, name, array)
         n_units, n_features = len(self.units), len(self.feature_weights)
         self.units.check(len(self.source_alphabet), len(self.target_alphabet))
         sizes = {"ngram": n_units, "reverse": n_units, "short": n_units}
         sizes["target"] = len(self.target_alphabet)
-        good = len(self.unit_weights) == n_units and n_features & (n_features - 1) == 0
+        good = n_features & (n_features - 1) == 0
         good = good and len(self.scorer_weights) in (0, len(SCORERS) + 1)
         for name, part in self.parts.items():
             if name in sizes:
@@ -105,8 +113,6 @@ class TransliterationModel(StoredModel):
             self.decoder.check(len(self.source_alphabet), len(self.target_alphabet))
         for name in ("beam", "n_candidates"):
             check(name, self.settings[name], Integer(1, MOST_CANDIDATES))
-        arrays = (self.unit_weights, self.scorer_weights, self.feature_weights)
-        good = good and all(a.ndim == 1 and bool(np.isfinite(a).all()) for a in arrays)
         good = good and bool((self.unit_weights > 0).all())
         if self.method == "combined":
             good = good and len(self.scorer_weights) > 0
@@ -246,8 +252,8 @@ class TransliterationModel(StoredModel):
             for name, inner in meta["parts"].items():
                 kind = ChunkTransducer if name == "decoder" else _KINDS[name]
                 parts[name] = kind.from_stored(Stored(name, stored.within(f"{name}:"), inner))
-            sizes = stored.array("unit_sizes").astype(bool)
-            units = Units(stored.array("unit_keys"), sizes, int(meta["base"]))
+            keys, sizes = stored.array("unit_keys"), stored.array("unit_sizes")
+            units = Units.from_arrays(keys, sizes, meta["base"])
             settings = {n: kind(meta["settings"][n]) for n, kind in _SETTINGS.items()}
             method = str(meta["method"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -255,7 +261,6 @@ class TransliterationModel(StoredModel):
         decoder = parts.pop("decoder", None)
         if decoder is None and "ngram" not in parts:
             raise FileFormatError("the transliterator file has no model to search with.")
-        weights = ("unit_weights", "scorer_weights", "feature_weights")
         return cls(
             alphabet_from_json(meta.get("source_alphabet")),
             alphabet_from_json(meta.get("target_alphabet")),
@@ -264,7 +269,7 @@ class TransliterationModel(StoredModel):
             units,
             settings=settings,
             decoder=decoder,
-            **{name: stored.array(name).astype(np.float64) for name in weights},
+            **{name: stored.array(name) for name in _FACTS},
         )
 
     def to_openfst(self) -> Any:

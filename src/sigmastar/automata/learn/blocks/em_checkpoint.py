@@ -7,7 +7,7 @@ import json
 import os
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,9 @@ class Checkpoint:
     every: float
     run: str
     _written: float = field(default_factory=time.monotonic, init=False)
+    _latest: Progress | None = field(
+        default=None, init=False
+    )  # as of the last step that was finished
 
     def resume(self, like: Parameters) -> Progress | None:
         """Return the progress that the file holds, or None if there is no file.
@@ -100,8 +103,14 @@ class Checkpoint:
 
     def offer(self, progress: Progress, *, now: bool = False) -> None:
         """Write the progress if it is time to (or ``now``)."""
-        if self.path is None or not (now or time.monotonic() - self._written >= self.every):
+        if self.path is None:
             return
+        if not (now or time.monotonic() - self._written >= self.every):
+            self._latest = replace(
+                progress, history=list(progress.history), held_out=list(progress.held_out)
+            )
+            return
+        self._latest = None
         arrays = {f"parameters.{name}": array for name, array in progress.model.items()}
         arrays |= {f"best.{name}": array for name, array in (progress.best or {}).items()}
         meta = {name: getattr(progress, name) for name in _NUMBERS} | {"run": self.run}
@@ -114,6 +123,11 @@ class Checkpoint:
                 stacklevel=2,
             )
         self._written = time.monotonic()
+
+    def save_latest(self) -> None:
+        """Write what was offered last, unless it has been."""
+        if self._latest is not None:
+            self.offer(self._latest, now=True)
 
 
 def _alike(found: Parameters, like: Parameters) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.inference.partitioned_counts import PartitionedForest
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_prior
 from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
 
@@ -24,7 +25,7 @@ class EMStep(NamedTuple):
 
 
 def em_step(
-    forest: Forest,
+    forest: Forest | PartitionedForest,
     family: Family,
     parameters: Parameters,
     *,
@@ -44,7 +45,7 @@ def em_step(
 
 
 def held_out_score(
-    forest: Forest, family: Family, parameters: Parameters, n_jobs: int | None
+    forest: Forest | PartitionedForest, family: Family, parameters: Parameters, n_jobs: int | None
 ) -> float:
     """Return the mean log-likelihood of held-out sequences, impossible ones at a fixed price."""
     value, impossible = forest.log_likelihood(*family.expand(parameters), n_jobs=n_jobs)

@@ -41,7 +41,10 @@ class PoissonEmission(Emission):
     rates: FloatArray
 
     name: ClassVar[str] = "poisson"
-    arrays: ClassVar[dict[str, Fact]] = {"rates": Floats("states", "columns", low=0.0)}
+    # Counts are whole numbers that floats hold exactly.
+    arrays: ClassVar[dict[str, Fact]] = {
+        "rates": Floats("states", "columns", low=0.0, high=2.0**53)
+    }
 
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are counts."""

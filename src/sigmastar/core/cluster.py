@@ -1,0 +1,129 @@
+"""Work on parts by the workers of a Dask cluster (``distributed.Client``).
+
+Only what Dask can compute again is ever placed on a worker: results of tasks, never scattered data.
+So when a worker dies, its parts are read again elsewhere and the work goes on; the tree of merges
+is that of the parts, so nothing of this shows in the result.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.extras import require
+from sigmastar.core.progress import stage
+from sigmastar.core.reduction import Reduction
+from sigmastar.core.runners import PartFunction, Runner
+
+__all__ = ["ClusterRunner"]
+
+R = TypeVar("R")
+_AHEAD = 2  # parts for each thread of the cluster whose results may wait to be taken
+
+
+class ClusterRunner(Runner):
+    """The workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        The client, or the address of the scheduler (``tcp://host:8786``).
+    """
+
+    def __init__(self, client: Any) -> None:
+        distributed = require("distributed", "dask", "working on a cluster")
+        self._own = isinstance(client, str)
+        if self._own:
+            client = distributed.Client(client, set_as_default=False)
+        if not isinstance(client, distributed.Client):
+            raise InvalidParameter(
+                f"client must be a distributed.Client or a scheduler's address; got {client!r}."
+            )
+        self.client = client
+
+    def close(self) -> None:
+        """Close the client, if it was made here."""
+        if self._own:
+            self.client.close()
+
+    def stream(
+        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Give the result for each part, in their order."""
+        sent = self._send(shared)
+        rest = iter(list(zip(parts, extras, strict=True)))
+        ahead = max(4, _AHEAD * sum(self.client.nthreads().values()))
+        waiting: deque[Any] = deque()
+        while True:
+            for part, extra in rest:
+                waiting.append(self._submit(function, sent, part, extra))
+                if len(waiting) >= ahead:
+                    break
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+
+    def place(
+        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+    ) -> list[Any]:
+        """Leave the results on the workers."""
+        sent = self._send(shared)
+        pairs = zip(parts, extras, strict=True)
+        return [self._submit(function, sent, part, extra) for part, extra in pairs]
+
+    def reduce(
+        self,
+        reduction: Reduction[Any, Any, R],
+        open_part: PartFunction,
+        shared: Any,
+        parts: Sequence[Any],
+        extras: Sequence[Any],
+    ) -> R:
+        """Summarize where the parts are and merge on the workers; only the total comes here."""
+        sent = self._send((reduction, open_part, shared))
+        pairs = zip(parts, extras, strict=True)
+        level = [self._submit(_summarize, sent, part, extra) for part, extra in pairs]
+        leaves = list(level)
+        priority = 0
+        while len(level) > 1:  # the tree of merge_in_order, level by level
+            priority += 1  # what can be merged goes before what is to be summarized: memory
+            level = [
+                self._submit(_merge, sent, *level[i : i + 2], priority=priority)
+                if i + 1 < len(level)
+                else level[i]
+                for i in range(0, len(level), 2)
+            ]
+        with stage(reduction.title, len(parts)) as progress:
+            distributed = require("distributed", "dask", "working on a cluster")
+            done = distributed.as_completed(leaves, loop=self.client.loop)
+            leaves.clear()
+            for _ in done:
+                progress.advance(note="parts")
+        return reduction.finish(level[0].result())
+
+    def _send(self, value: Any) -> Any:
+        """Put a value on the cluster as the result of a task, which can be computed again."""
+        return self._submit(_same, value)
+
+    def _submit(self, function: Any, *arguments: Any, priority: int = 0) -> Any:
+        key = f"sigmastar-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
+        dask = require("dask", "dask", "working on a cluster")
+        # Parameters of a large model are large: no reason to warn of each step.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            return self.client.submit(function, *arguments, key=key, priority=priority)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _summarize(sent: tuple[Reduction[Any, Any, Any], Any, Any], part: Any, extra: Any) -> Any:
+    reduction, open_part, shared = sent
+    return reduction.summarize(open_part(shared, part, extra))
+
+
+def _merge(sent: tuple[Reduction[Any, Any, Any], Any, Any], one: Any, other: Any) -> Any:
+    return sent[0].merge(one, other)

@@ -1,0 +1,165 @@
+"""A real cluster of processes: the bits of one machine, with any number of workers, some killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import dask
+import numpy as np
+import pytest
+
+import sigmastar as ss
+
+pytestmark = pytest.mark.compiled  # workers without compiled kernels would take minutes
+
+LEARNERS = {
+    "kneser-ney": ss.KneserNey(3),
+    "spectral": ss.SpectralWFA(3, basis_size=20, max_length=2),
+    "spectral-auto": ss.SpectralWFA(basis_size=20, max_length=2, max_states=3),
+    "convex": ss.ConvexWFA(0.05, basis_size=20, max_length=2),
+    "tensor": ss.TensorHMM(2, basis_size=20, max_length=2),
+    "separable": ss.SeparablePFA(3, basis_size=20, max_length=2, shrinkage=10.0),
+    "em-pfa": ss.BaumWelchPFA(3, random_state=0, max_iter=3, tol=0),
+    "em-hmm": ss.BaumWelchHMM(3, random_state=0, max_iter=3, tol=0, validation_fraction=0.2),
+}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import Client, LocalCluster
+
+    settings = {
+        "distributed.scheduler.allowed-failures": 50,  # workers are killed on purpose
+        "distributed.worker.memory.terminate": False,
+        "distributed.comm.timeouts.connect": "60s",
+    }
+    with dask.config.set(settings):
+        with LocalCluster(
+            n_workers=4, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as here:
+            with Client(here, set_as_default=False) as client:
+                yield here, client
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("strings")
+    rng = np.random.default_rng(0)
+    for name in ("a", "b"):
+        lines = ["".join(rng.choice(list("abc"), size=rng.integers(0, 9))) for _ in range(200)]
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return str(folder / "*.txt")
+
+
+def parts(files, **options):
+    return ss.Partitions.from_files(files, "chars", part_bytes=300, **options)
+
+
+def only(cluster, n):
+    here, client = cluster
+    here.scale(n)
+    deadline = time.monotonic() + 60
+    while len(client.scheduler_info(n_workers=-1)["workers"]) != n:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return client
+
+
+@pytest.mark.parametrize("n_workers", [4, 2, 1])
+def test_any_number_of_workers_gives_the_local_bits(cluster, files, tmp_path, n_workers):
+    client = only(cluster, n_workers)
+    local = parts(files)
+    for options in ({}, {"scratch": tmp_path}):
+        far = parts(files, client=client, **options)
+        assert (far.digest, far.alphabet) == (local.digest, local.alphabet)
+        for name, learner in LEARNERS.items():
+            assert learner.fit(far).model_ == learner.fit(local).model_, (name, options)
+
+
+def kill_workers(cluster, times, stop):
+    """Kill a worker now and then, whatever it is doing."""
+    here, _ = cluster
+    for turn in range(times):
+        if stop.wait(0.3):
+            break
+        alive = [worker for worker in here.workers.values() if worker.process]
+        pid = alive[turn % len(alive)].process.process.pid
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+
+killed = []
+
+
+def test_killed_workers_leave_no_trace(cluster, files):
+    client = only(cluster, 2)
+    learner = ss.BaumWelchPFA(3, random_state=0, max_iter=60, tol=0)
+    wanted = learner.fit(parts(files)).model_
+    far = parts(files, client=client)
+    killed.clear()
+    stop = threading.Event()
+    killer = threading.Thread(target=kill_workers, args=(cluster, 5, stop))
+    killer.start()
+    try:
+        found = learner.fit(far).model_
+        while len(killed) < 5 and killer.is_alive():  # went too fast: again under fire
+            assert learner.fit(far).model_ == wanted
+    finally:
+        stop.set()
+        killer.join()
+    assert found == wanted
+    assert len(killed) == 5
+
+
+def test_a_bad_part_is_told_from_a_worker(cluster, tmp_path):
+    _, client = cluster
+    path = tmp_path / "bad.txt"
+    path.write_text("1 2\n" * 50 + "oops\n" + "3\n" * 50)
+    options = {"part_bytes": 40, "client": client}
+    with pytest.raises(ss.errors.ParseError, match=r"bad\.txt:51"):
+        ss.Partitions.from_files(path, "treba", **options)
+    rest = ss.Partitions.from_files(path, "treba", on_error="skip", **options)
+    assert "bad.txt:51" in rest.skipped[0].reason
+    assert 80 < len(rest) < 100
+
+
+RUN = """
+    import sys
+    import sigmastar as ss
+    from sigmastar.automata.inference.partitioned_counts import PartitionedForest
+
+    address, files, checkpoint, output = sys.argv[1:]
+    count = PartitionedForest.expected_counts
+    def told(self, *parameters, n_jobs=None):
+        print("step", flush=True)
+        return count(self, *parameters, n_jobs=n_jobs)
+    PartitionedForest.expected_counts = told
+    data = ss.Partitions.from_files(files, "chars", part_bytes=300, client=address)
+    est = ss.BaumWelchPFA(3, random_state=0, max_iter=12, tol=0, checkpoint=checkpoint,
+                          checkpoint_every=0)
+    est.fit(data)
+    est.model_.save(output)
+"""
+
+
+def test_a_killed_client_goes_on_from_its_checkpoint(cluster, files, tmp_path):
+    client = only(cluster, 2)
+    script, output = tmp_path / "run.py", tmp_path / "model.sigma"
+    script.write_text(textwrap.dedent(RUN))
+    address = client.scheduler_info()["address"]
+    command = [sys.executable, script, address, files, tmp_path / "run.sigma", output]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        for _ in range(5):
+            assert first.stdout.readline() == "step\n"
+        first.kill()
+        first.wait()
+    assert not output.exists()
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert again.stdout.count("step") < 12  # not from the beginning
+    wanted = ss.BaumWelchPFA(3, random_state=0, max_iter=12, tol=0).fit(parts(files)).model_
+    assert ss.load(output) == wanted
