@@ -24,6 +24,7 @@ from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
     QUICK_LEARNERS,
+    REFINED,
     gibbs_from,
     gibbs_settings,
     given_start,
@@ -39,6 +40,7 @@ from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.automata.learn.gibbs import seconds_of_sweep
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import SigmastarError
@@ -53,6 +55,7 @@ QUICK = 0.15  # shares of the budget that have passed when each phase ends
 GROWING = 0.62
 SAMPLING = 0.8
 REFIT_STEPS = 6
+_SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
 COMPONENTS = 6
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
@@ -134,7 +137,10 @@ class _Search:
         self.bar: Stage | None = None
         self.candidates: list[Candidate] = []
         self.failures: list[Failure] = []
-        self.tracks = [Track("hmm", seed), Track("pfa", seed)]
+        # A track holds old and new weights, their expected counts, and those of its thread's block.
+        self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
+        self.tracks = [Track(name, seed, self.most_states) for name in ("hmm", "pfa")]
+        self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
         self._stopped = False
@@ -157,6 +163,8 @@ class _Search:
             started = time.monotonic()
             if self.candidates and started - self.began > QUICK * self.budget:
                 return  # whatever the budget, there is something to choose
+            if name == REFINED and not self._close("merged"):
+                continue
             try:
                 model = learn(self.train).model
             except SigmastarError as error:
@@ -164,10 +172,16 @@ class _Search:
                 self._tell(f"{name}: {error}")
                 continue
             self._add(name, model, time.monotonic() - started, recipe={"starter": name})
-            track = Track("pfa", self.seed, given_start(model, self.train, self.seed))
-            track.steps.append(["given", name])
-            self.tracks.append(track)
+            if model.n_states <= self.most_states:
+                start = given_start(model, self.train, self.seed)
+                steps: list[list[Any]] = [["given", name]]
+                self.tracks.append(Track("pfa", self.seed, self.most_states, start, steps))
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
+
+    def _close(self, name: str) -> bool:
+        """Tell whether a candidate is nearly as good as the best so far."""
+        best = max((c.score for c in self.candidates), default=-np.inf)
+        return any(c.name == name and c.score > best - BEHIND for c in self.candidates)
 
     def grow(self, deadline: float) -> None:
         """Advance tracks until the deadline, as many at a time as there are cores."""
@@ -225,7 +239,7 @@ class _Search:
                 spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
             return min(open_tracks, key=lambda t: (spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
-        track = Track(best.name, self.seed + len(self.tracks))
+        track = Track(best.name, self.seed + len(self.tracks), self.most_states)
         self.tracks.append(track)
         return track
 
@@ -259,6 +273,8 @@ class _Search:
         ):
             return
         n_states = len(best.parameters["initial"])
+        if _SAMPLES * n_states > self.largest:
+            return
         # Chains run side by side, and so slow each other down. Better too few than too late.
         start = pfa_of(best.parameters, self.train)
         sweep = seconds_of_sweep(self.train, start, gibbs_settings(1), random_state=self.seed)
@@ -282,6 +298,8 @@ class _Search:
             key=_score,
             reverse=True,
         )[:COMPONENTS]
+        while proper and sum(c.model.n_states for c in proper) > self.largest:
+            proper.pop()
         if proper:
             table = np.stack([c.log_proba for c in proper])
             weights, score = mixture_weights(table)

@@ -46,6 +46,7 @@ _TESTED = 3000  # arrivals by an arc that its continuations are tested on
 _SUFFIX_BYTES = 32 << 20
 _APART, _PAIR_APART = 4.5, 6.0  # normal scores of all and of one pair that split a state
 _ALIKE, _PAIR_ALIKE = 3.5, 5.0  # and below which two states are one
+_MISFIT = 0.3  # share of the arcs worth a split above which a deterministic machine is given up
 _EXPECTED = 1.0
 
 
@@ -71,6 +72,7 @@ class Structure:
     def __init__(self, corpus: Corpus, target: SymbolArray, least: int = 15) -> None:
         self.target = target
         self.least = least
+        self.misfit = 0.0  # share of the arcs that the last look found to be worth a split
         self.text = Text(corpus.symbols, corpus.offsets)
         self._sequence = np.repeat(np.arange(len(corpus)), corpus.lengths)
 
@@ -137,6 +139,7 @@ class Structure:
         """Give the arc that differs most from the others into its state a copy of the state.
 
         What was ``settled`` before is not split again: a split that did not last is not repeated.
+        If most arcs were worth a split, the data come from no such machine, and none is split.
         """
         counts, states = self.count()
         totals = counts.sum(axis=1)
@@ -149,16 +152,19 @@ class Structure:
             state=np.empty(room, dtype=np.int32),
         )
         found = []
+        n_tested = 0
         for arc in self.arcs(states):
             state = int(self.target[arc.place])
             if state < 0 or min(arc.n_taken, totals[state] - arc.n_taken) < self.least:
                 continue
+            n_tested += 1
             size = grow_suffixes(self.text, arc.some(_TESTED), self.target, state, tree)
             score, worst = suffix_scores(tree, size, counts, self.least, _EXPECTED)
             badness = max(score / _APART, worst / _PAIR_APART)
             if badness > 1.0 and (arc.n_taken, round(badness, 6)) not in settled:
                 found.append((badness, arc.n_taken, arc.place, state))
-        if not found:
+        self.misfit = len(found) / max(n_tested, 1)
+        if not found or self.misfit > _MISFIT:
             return False
         badness, count, place, state = max(found)
         settled.add((count, round(badness, 6)))
@@ -218,7 +224,8 @@ class Structure:
 def refine(structure: Structure) -> dict[str, Any]:
     """Lead, unite and split until nothing changes.
 
-    Returns how many rounds that took, and whether it settled.
+    Returns how many rounds that took, and whether it settled: not where rounds ran out, nor where
+    the data come from no deterministic machine.
     """
     settled: set[tuple[int, float]] = set()
     rounds, done = 0, False
@@ -233,4 +240,4 @@ def refine(structure: Structure) -> dict[str, Any]:
             progress.advance(1, f"{len(structure.target)} states")
         if structure.unite():
             structure.lead()
-    return {"refinements": rounds, "settled": done}
+    return {"refinements": rounds, "settled": done and structure.misfit <= _MISFIT}

@@ -21,6 +21,7 @@ from sigmastar.automata.inference.tree import PrefixTree
 from sigmastar.automata.kernels.merging import TESTS, MergeTree, Room, Rule, merge_some
 from sigmastar.automata.learn.merged_structure import Structure, refine
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import check_weights
 from sigmastar.core.memory import check_memory
 from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, Learned, SymbolArray
@@ -144,6 +145,7 @@ def _counted(corpus: Corpus, target: SymbolArray, counts: IndexArray, smoothing:
     So the automaton stays deterministic.
     """
     n_states, n_symbols = target.shape
+    check_weights(n_states, n_symbols, "A merged automaton", copies=3)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     shares += smoothing / (n_symbols + 1)
     transitions = np.zeros((n_symbols, n_states, n_states))
