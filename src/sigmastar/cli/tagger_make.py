@@ -50,6 +50,12 @@ def train(
         float,
         option("--threshold", "Share of the best tag's probability that a candidate needs.", "X"),
     ] = 0.02,
+    training: Annotated[
+        str, choice("--training", choices.TAGGER_TRAINING, "Where the scores come from")
+    ] = "counts",
+    passes: Annotated[
+        int, option("--passes", "discriminative: times to go through the data.", "N", min=1)
+    ] = 10,
     untagged: Annotated[
         str | None,
         option(
@@ -67,6 +73,7 @@ def train(
 
     [bold]Examples[/]
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
+    sigmastar tagger train train.conllu -o crf.sigma --training discriminative
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
@@ -80,6 +87,8 @@ def train(
         max_classes=max_classes,
         smoothing=smoothing,
         threshold=threshold,
+        training=training,
+        n_passes=passes,
     )
     began = time.perf_counter()
     with stage("Training"):

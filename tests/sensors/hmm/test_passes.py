@@ -1,5 +1,7 @@
 """Passes along the chain equal sums over all paths, on any number of threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,9 +15,10 @@ from sensors.hmm.oracles import (
 from sigmastar.core.errors import InvalidData
 from sigmastar.sensors.hmm.data import as_measurements
 from sigmastar.sensors.hmm.emissions import DiagonalGaussian, FullGaussian
-from sigmastar.sensors.hmm.inference import smooth as smoothing
+from sigmastar.sensors.hmm.inference import runs
 from sigmastar.sensors.hmm.inference.ahead import draw_states
 from sigmastar.sensors.hmm.inference.decode import decode
+from sigmastar.sensors.hmm.inference.runs import plan_runs
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
 from sigmastar.sensors.hmm.inference.stream import StateStream
 from sigmastar.sensors.hmm.model import MeasurementHMM
@@ -71,18 +74,40 @@ def test_missing_values_are_integrated_out():
     np.testing.assert_allclose(found.posterior, posterior, atol=1e-12)
 
 
-def test_a_long_sequence_from_both_ends_equals_the_same_in_one_go(monkeypatch):
-    rng = np.random.default_rng(3)
-    model = tiny_model(rng, 4)
-    data = as_measurements(rng.normal(size=(3000, 2)))
+def same_when_cut(model, data, monkeypatch):
     whole, path = smooth(model, data), decode(model, data)
-    monkeypatch.setattr(smoothing, "LONG", 100)
-    halves, other = smooth(model, data), decode(model, data)
-    np.testing.assert_allclose(halves.log_likelihood, whole.log_likelihood, rtol=1e-13)
-    np.testing.assert_allclose(halves.posterior, whole.posterior, atol=1e-12)
-    np.testing.assert_allclose(halves.moves, whole.moves, rtol=1e-11)
+    alone, logs = filtered(model, data)
+    monkeypatch.setattr(runs, "_SHORT", 100)
+    cut, other = smooth(model, data), decode(model, data)
+    np.testing.assert_allclose(cut.log_likelihood, whole.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(cut.posterior, whole.posterior, atol=1e-11)
+    np.testing.assert_allclose(cut.moves, whole.moves, rtol=1e-10, atol=1e-12)
     np.testing.assert_array_equal(other.states, path.states)
-    np.testing.assert_allclose(other.log_probability, path.log_probability, rtol=1e-13)
+    np.testing.assert_allclose(other.log_probability, path.log_probability, rtol=1e-12)
+    states, again = filtered(model, data)
+    np.testing.assert_allclose(states, alone, atol=1e-11)
+    np.testing.assert_allclose(again, logs, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 4, 17])
+def test_sequences_cut_into_runs_equal_the_same_in_one_piece(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    model = tiny_model(rng, n)
+    data = as_measurements(rng.normal(size=(2040, 2)), [1, 1300, 70, 669])
+    same_when_cut(model, replace(data, weights=np.array([1.0, 0.5, 0.0, 2.0])), monkeypatch)
+    assert plan_runs(model, data).margin < 100 < 2040 // plan_runs(model, data).length * 100
+
+
+def test_a_run_that_began_in_the_wrong_state_is_found_out(monkeypatch):
+    # States that never change and can hardly be told apart are never forgotten.
+    rng = np.random.default_rng(0)
+    emission = DiagonalGaussian([[0.0], [0.02]], [[1.0], [1.0]])
+    model = MeasurementHMM([0.9, 0.1], [[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]], emission)
+    data = as_measurements(rng.normal(size=(2000, 1)))
+    monkeypatch.setattr(runs, "_memory", lambda *_: 5)
+    same_when_cut(model, data, monkeypatch)
+    assert plan_runs(model, data).length < 200
+    assert plan_runs(model, data, cut=False).length == 2000
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.sensors.hmm.kernels.chain import Marks
+from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 
 __all__ = ["Measurements", "as_measurements", "as_states"]
+
+
+class Marks(NamedTuple):
+    """What is known of each frame beside its numbers."""
+
+    begins: BoolArray  # whether it is the first of its sequence
+    ends: BoolArray  # whether it is the last
+    weights: FloatArray  # how much its sequence counts
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Measurements:
 
     @cached_property
     def marks(self) -> Marks:
-        """What kernels need to know of each frame."""
+        """What is known of each frame."""
         begins = np.zeros(self.n_frames, np.bool_)
         begins[self.offsets[:-1]] = True
         ends = np.zeros(self.n_frames, np.bool_)

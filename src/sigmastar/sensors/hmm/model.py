@@ -15,7 +15,7 @@ from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions import EMISSIONS, Emission
 from sigmastar.sensors.hmm.emissions.base import log_of
-from sigmastar.sensors.hmm.kernels.chain import Chain
+from sigmastar.sensors.hmm.kernels.lanes import Chain
 
 __all__ = ["MeasurementHMM"]
 

@@ -54,6 +54,16 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
         The longest ending that the guesser looks at.
     decoding : {"viterbi", "posterior"}
         The best sequence of tags, or the best tag at each place.
+    training : {"counts", "discriminative"}
+        Scores from frequencies; or, with ``classes="words"``, from there on trained to tell right
+        tags from wrong ones (a conditional random field with features of the word), which is more
+        accurate and takes longer.
+    n_passes : int
+        Discriminative training: how often to go through the corpus.
+    penalty : float
+        Discriminative training: strength of the L2 penalty on the weights of words' features.
+    random_state : int
+        Discriminative training: seed of the order in which sentences are learned.
     max_iter, tol : int, float
         Baum-Welch (training without tags): iterations at most, and the gain in log-likelihood of a
         token at which to stop.
@@ -96,6 +106,11 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
             without tags. Takes ``classes="sets"``.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
+        if self.training == "discriminative" and self.classes != "words":
+            raise InvalidParameter(
+                f'training="discriminative" needs classes="words"; got {self.classes!r}. Ambiguity '
+                'classes take training="counts".'
+            )
         if lexicon is not None and self.classes != "sets":
             raise InvalidParameter(
                 f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '

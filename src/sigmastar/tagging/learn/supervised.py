@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.learn.discriminative import Scores, train_scores
 from sigmastar.tagging.learn.smoothing import smooth_tags
 from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
-from sigmastar.tagging.lexicon.word_classes import build_word_classes
+from sigmastar.tagging.lexicon.word_classes import (
+    context_gains,
+    likely_tags,
+    merged_classes,
+    word_entries,
+)
 from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
 from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
@@ -32,8 +40,20 @@ def learn_tagger(
         source.symbols, source.offsets, recode, n_tags=len(tags), order=settings.order
     )
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
+    bigram, trigram = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
+    facts: dict[str, Any] = {}
     if settings.classes == "words":
-        classes, vocabulary = build_word_classes(own, counts, guesser, settings)
+        entries = word_entries(own, guesser)
+        found = likely_tags(entries, own, counts, guesser, settings)
+        scores = Scores(
+            found, context_gains(entries, found, own, counts, settings), bigram, trigram
+        )
+        if settings.training == "discriminative":
+            scores, facts = train_scores(scores, source, recode, entries, own, settings)
+        found, gains, bigram, trigram = scores
+        classes, vocabulary = merged_classes(entries, found, gains, len(tags))
     else:
         if lexicon is not None:
             guesser = learn_guesser_of(lexicon, settings)
@@ -41,9 +61,6 @@ def learn_tagger(
         tag_counts = counts.unigrams[: len(tags)]
         classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
         vocabulary = sets.vocabulary
-    bigram, trigram = smooth_tags(
-        counts.trigrams, method=settings.smoothing, strength=settings.strength
-    )
     model = HMMTaggerModel(
         tags=tags,
         bigram=fixed_point(bigram),
@@ -60,7 +77,7 @@ def learn_tagger(
         "n_forms": len(vocabulary.forms),
         "n_endings": guesser.n_nodes,
     }
-    return Learned(model, info)
+    return Learned(model, info | facts)
 
 
 def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:

@@ -15,10 +15,12 @@ import numpy as np
 from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions.base import Emission, Statistics, filled
+from sigmastar.sensors.hmm.kernels.rows import add_squares, squares
 
 __all__ = ["DiagonalGaussian"]
 
 _STEEPEST = 1e6  # squared means in units of the variance beyond which x² - 2xm + m² loses digits
+_FEW = 8  # states below which products of BLAS are faster than a loop over states
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -46,7 +48,8 @@ class DiagonalGaussian(Emission):
         means = self.means - self._centre
         precision = 1.0 / self.variances
         constant = -0.5 * (_LOG_2PI + np.log(self.variances) + means**2 * precision)
-        return (-0.5 * precision.T, (means * precision).T, constant.T)
+        factors = -0.5 * precision, means * precision, constant
+        return tuple(np.ascontiguousarray(factor.T) for factor in factors)  # type: ignore[return-value]
 
     @cached_property
     def _steep(self) -> bool:
@@ -54,11 +57,15 @@ class DiagonalGaussian(Emission):
 
     def log_density(self, values: FloatArray) -> FloatArray:
         """Return the log density of each row in each state."""
-        known, seen = filled(values - self._centre)
         square, linear, constant = self._weights
+        if not self._steep and not np.isnan(np.add.reduce(values, axis=None)):
+            found = np.empty((len(values), self.n_states))
+            rows = np.ascontiguousarray(values)
+            squares(rows, self._centre, square, linear, constant.sum(axis=0), found)
+            return found
+        known, seen = filled(values - self._centre)
         if not self._steep:
-            # Products one by one: putting x², x and 1 side by side costs more than it saves.
-            found: FloatArray = known @ linear
+            found = known @ linear
             found += constant.sum(axis=0) if seen is None else seen @ constant
             known *= known
             found += known @ square
@@ -79,9 +86,13 @@ class DiagonalGaussian(Emission):
         known, seen = filled(values - self._centre)
         total = weights.sum(axis=0)[:, None]
         counts = np.repeat(total, self.n_columns, axis=1) if seen is None else weights.T @ seen
-        sums = weights.T @ known
-        known *= known
-        return {"counts": counts, "sums": sums, "squares": weights.T @ known}
+        if self.n_states < _FEW:
+            sums = weights.T @ known
+            known *= known
+            return {"counts": counts, "sums": sums, "squares": weights.T @ known}
+        first, second = np.zeros((2, self.n_columns, self.n_states))
+        add_squares(known, np.ascontiguousarray(weights), first, second)
+        return {"counts": counts, "sums": first.T.copy(), "squares": second.T.copy()}
 
     def scatter(self, statistics: Statistics, means: FloatArray) -> FloatArray:
         """Return the expected squares about some means."""

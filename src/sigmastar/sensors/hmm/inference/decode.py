@@ -9,17 +9,17 @@ import numpy as np
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, SymbolArray
 from sigmastar.sensors.hmm.data import Measurements
-from sigmastar.sensors.hmm.inference.densities import log_densities
-from sigmastar.sensors.hmm.inference.smooth import tasks
-from sigmastar.sensors.hmm.kernels.viterbi import (
-    best_backward,
-    best_forward,
-    trace_back,
-    trace_forth,
-)
+from sigmastar.sensors.hmm.inference.densities import log_rows
+from sigmastar.sensors.hmm.inference.runs import Group, Runs, agree, plan_runs
+from sigmastar.sensors.hmm.inference.smooth import sequence_sums
+from sigmastar.sensors.hmm.kernels.lanes import lay_back
+from sigmastar.sensors.hmm.kernels.viterbi import best, trace_back
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
 __all__ = ["Decoded", "decode"]
+
+
+_SLACK = 1e-9  # difference of two values below which either path is as good
 
 
 class Decoded(NamedTuple):
@@ -29,48 +29,49 @@ class Decoded(NamedTuple):
     log_probability: FloatArray
 
 
+class _Values:
+    """Values of the best paths to every state at every frame, less the best of the frame."""
+
+    def __init__(self, model: MeasurementHMM, runs: Runs) -> None:
+        model.emission.check_values(runs.data.values)
+        self.model, self.runs = model, runs
+        self.back = np.ascontiguousarray(model.log_transitions.T)
+        self.values = np.empty((runs.data.n_frames, model.n_links))
+        self.top = np.empty((runs.data.n_frames, 1))
+        n_groups = sum(1 for _ in runs.groups())
+        nothing: FloatArray = np.empty((model.n_links, 0))
+        self.reached, self.entered = [nothing] * n_groups, [nothing] * n_groups
+        runs.work(self._group)
+
+    def _group(self, group: Group) -> None:
+        model, runs, own = self.model, self.runs, self.runs.own
+        rows = runs.rows(group)
+        lanes = runs.laid(group, log_rows(model, runs.data, rows.start, rows.stop), 0.0)
+        values, top = lanes.likelihood, np.empty_like(lanes.weights)
+        best(values, lanes.begins, np.array(model.log_initial), self.back, top)
+        self.reached[group.number] = values[own.stop - 1].copy()
+        if own.start:
+            self.entered[group.number] = values[own.start - 1].copy()
+        mine, starts = slice(group.low, group.high), group.starts + own.start
+        lay_back(values[own], group.low, starts, self.values[mine])
+        lay_back(top[own, None], group.low, starts, self.top[mine])
+
+    def settled(self) -> bool:
+        """Tell whether every run began as the one before it ended."""
+        return agree(self.runs, self.reached, self.entered, slack=_SLACK)
+
+
 def decode(model: MeasurementHMM, data: Measurements) -> Decoded:
-    """Find the likeliest paths; a long sequence is worked from both ends at once."""
-    values = log_densities(model, data)
-    marks = data.marks
+    """Find the likeliest paths."""
+    found = _Values(model, plan_runs(model, data))
+    if not found.settled():
+        found = _Values(model, plan_runs(model, data, cut=False))
     path = np.empty(data.n_frames, np.int32)
-    best = np.empty(data.n_frames)
-    moves = np.array(model.log_transitions)
-    back = np.ascontiguousarray(moves.T)
-    initial = np.array(model.log_initial)
-    groups, long = tasks(data.offsets)
-    halves = [(a, (a + b) // 2, b) for a, b in long]
 
-    def forward_job(first: int, last: int) -> None:
-        best_forward(values[first:last], marks.begins[first:last], initial, moves)
+    def trace(first: int, last: int) -> None:
+        rows = slice(data.offsets[first], data.offsets[last])
+        trace_back(found.values[rows], data.marks.ends[rows], found.back, path[rows])
 
-    def group_job(first: int, last: int) -> None:
-        forward_job(first, last)
-        rows = slice(first, last)
-        best[rows] = values[rows].max(axis=1)
-        trace_back(values[rows], marks.ends[rows], -1, back, path[rows])
-
-    def backward_job(first: int, last: int) -> None:
-        best_backward(values[first:last], back)
-
-    def joined(first: int, middle: int, last: int) -> None:
-        joint = values[middle - 1][:, None] + moves + values[middle]
-        state = int(joint.max(axis=1).argmax())
-        best[last - 1] = joint.max()
-        rows = slice(first, middle)
-        trace_back(values[rows], marks.ends[rows], state, back, path[rows])
-        trace_forth(values[middle:last], state, moves, path[middle:last])
-
-    jobs = [(group_job, group) for group in groups]
-    for a, m, b in halves:
-        jobs += [(forward_job, (a, m)), (backward_job, (m, b))]
-
-    def run(first: int, last: int) -> None:
-        for job, bounds in jobs[first:last]:
-            job(*bounds)
-
-    over_rows(run, len(jobs), least=1)
-    for half in halves:
-        joined(*half)
+    over_rows(trace, len(data.lengths), least=1)
     states = path if model.is_plain else model.emits[path].astype(np.int32)  # type: ignore[index]
-    return Decoded(states, best[data.offsets[1:] - 1])
+    return Decoded(states, sequence_sums(found.top[:, 0], data.offsets))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,17 +14,10 @@ from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.kernels.rows import lower_rows
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
-__all__ = ["Likelihoods", "block_bounds", "likelihoods", "log_densities", "over_blocks"]
+__all__ = ["log_densities", "log_rows", "over_blocks", "refuse_impossible", "scaled_rows"]
 
 _BLOCK = 1 << 17  # numbers of a block (frames · links): what fits a core's own cache
 _MOST_ROWS = 1 << 13
-
-
-class Likelihoods(NamedTuple):
-    """Likelihoods (frames, links), each row divided by its largest, whose log is in ``shift``."""
-
-    scaled: FloatArray
-    shift: FloatArray
 
 
 def block_bounds(n_frames: int, n_links: int) -> list[int]:
@@ -53,13 +45,14 @@ def log_densities(model: MeasurementHMM, data: Measurements) -> FloatArray:
     found = np.empty((data.n_frames, model.n_links))
 
     def work(number: int, first: int, last: int) -> None:
-        found[first:last] = _block(model, data, first, last)
+        found[first:last] = log_rows(model, data, first, last)
 
     over_blocks(work, data.n_frames, model.n_links)
     return found
 
 
-def _block(model: MeasurementHMM, data: Measurements, first: int, last: int) -> FloatArray:
+def log_rows(model: MeasurementHMM, data: Measurements, first: int, last: int) -> FloatArray:
+    """Return log densities of the frames from first to last, as :func:`log_densities`."""
     logs = model.emission.log_density(data.values[first:last])
     if data.states is not None:
         known = data.states[first:last]
@@ -68,19 +61,20 @@ def _block(model: MeasurementHMM, data: Measurements, first: int, last: int) -> 
     return logs if model.is_plain else logs[:, model.emits]
 
 
-def likelihoods(model: MeasurementHMM, data: Measurements) -> Likelihoods:
-    """Return scaled likelihoods; a frame that no state can emit is an error that names it."""
-    model.emission.check_values(data.values)
-    scaled = np.empty((data.n_frames, model.n_links))
-    shift = np.empty(data.n_frames)
+def scaled_rows(
+    model: MeasurementHMM, data: Measurements, first: int, last: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return likelihoods of some frames, each row divided by its largest, and the log of that."""
+    logs = log_rows(model, data, first, last)
+    shift = np.empty(len(logs))
+    lower_rows(logs, shift)
+    with np.errstate(invalid="ignore", under="ignore"):
+        np.exp(logs, out=logs)
+    return logs, shift
 
-    def work(number: int, first: int, last: int) -> None:
-        logs = _block(model, data, first, last)
-        lower_rows(logs, shift[first:last])
-        with np.errstate(invalid="ignore", under="ignore"):
-            np.exp(logs, out=scaled[first:last])
 
-    over_blocks(work, data.n_frames, model.n_links)
+def refuse_impossible(shift: FloatArray, data: Measurements) -> None:
+    """Raise an error that names a frame that no state can emit, if there is one."""
     fine = np.isfinite(shift)
     if not fine.all():
         at = int(np.argmin(fine))
@@ -88,4 +82,3 @@ def likelihoods(model: MeasurementHMM, data: Measurements) -> Likelihoods:
             f"frame {at} (of all sequences end to end) has no probability in any state: it is "
             f"{data.values[at].tolist()!r}. Drop it, or replace what is wrong by NaN."
         )
-    return Likelihoods(scaled, shift)

@@ -1,45 +1,26 @@
 """Forward–backward over all sequences: likelihoods, posteriors, expected moves.
 
-Short sequences go in groups, each to one thread. A long sequence is worked from both ends at
-once: one thread filters the first half while another looks back over the second; then each goes
-on through the other half and joins what it finds there. Sums are added in the order of the blocks,
-whose size depends on the data alone, so results do not depend on the number of threads.
+Runs of frames go side by side (:mod:`sigmastar.sensors.hmm.inference.runs`), groups of them on
+several threads: densities, filter, look back, and out into one array of posteriors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
-from sigmastar.sensors.hmm.inference.densities import (
-    Likelihoods,
-    block_bounds,
-    likelihoods,
-    log_densities,
-)
-from sigmastar.sensors.hmm.kernels.chain import (
-    Marks,
-    Pairs,
-    backward,
-    forward,
-    join_back,
-    join_forth,
-)
+from sigmastar.sensors.hmm.inference.densities import log_densities, refuse_impossible, scaled_rows
+from sigmastar.sensors.hmm.inference.runs import Group, Runs, agree, plan_runs
+from sigmastar.sensors.hmm.kernels.lanes import Edges, backward, forward, lay_back
 from sigmastar.sensors.hmm.kernels.log_chain import log_forward, log_smooth
 from sigmastar.sensors.hmm.model import MeasurementHMM
 
-__all__ = ["Smoothed", "filtered", "sequence_sums", "smooth", "tasks"]
+__all__ = ["Smoothed", "filtered", "sequence_sums", "smooth"]
 
-LONG = 1 << 15  # frames from which a sequence is worked from both ends
-_GROUP = 1 << 14  # frames of a group of short sequences
 _HARD = 1e-50  # a smaller mass or overlap may have lost a path: log space takes over
 
 
@@ -62,194 +43,92 @@ class Smoothed:
     moves: FloatArray
 
 
-def tasks(offsets: IndexArray) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Part sequences into groups of short ones and single long ones, as ranges of frames."""
-    groups: list[tuple[int, int]] = []
-    long: list[tuple[int, int]] = []
-    open_at = None
-    for begin, end in pairwise(offsets.tolist()):
-        if end - begin >= LONG:
-            if open_at is not None:
-                groups.append((open_at, begin))
-                open_at = None
-            long.append((begin, end))
-            continue
-        if open_at is None:
-            open_at = begin
-        if end - open_at >= _GROUP:
-            groups.append((open_at, end))
-            open_at = None
-    if open_at is not None:
-        groups.append((open_at, int(offsets[-1])))
-    return groups, long
-
-
 def sequence_sums(values: FloatArray, offsets: IndexArray) -> FloatArray:
     """Add up values of frames by sequence."""
     return np.asarray(np.add.reduceat(values, offsets[:-1]), np.float64)
 
 
+class _Pass:
+    """One pass over all frames: what its jobs write, each its own rows and groups."""
+
+    def __init__(self, model: MeasurementHMM, runs: Runs, *, look_back: bool) -> None:
+        model.emission.check_values(runs.data.values)
+        self.model, self.runs, self.look_back = model, runs, look_back
+        n, n_frames = model.n_links, runs.data.n_frames
+        self.states = np.empty((n_frames, n))
+        self.mass = np.empty((n_frames, 1))
+        self.shift = np.empty(n_frames)
+        n_groups = sum(1 for _ in runs.groups())
+        self.moves = [np.zeros((n, n)) for _ in range(n_groups)]
+        self.least: list[FloatArray] = [np.ones(0)] * n_groups
+        nothing = np.empty((n, 0))
+        self.reached, self.entered = [nothing] * n_groups, [nothing] * n_groups
+        self.found, self.guessed = [nothing] * n_groups, [nothing] * n_groups
+        runs.work(self._group)
+        refuse_impossible(self.shift, runs.data)
+
+    def _group(self, group: Group) -> None:
+        model, runs, number = self.model, self.runs, group.number
+        rows = runs.rows(group)
+        likelihood, shift = scaled_rows(model, runs.data, rows.start, rows.stop)
+        mine = slice(group.low, group.high)
+        self.shift[mine] = shift[group.low - rows.start : group.high - rows.start]
+        lanes = runs.laid(group, likelihood, 1.0)
+        past, mass = np.empty_like(lanes.likelihood), np.empty_like(lanes.weights)
+        n, width = model.n_links, past.shape[2]
+        forward(lanes, model.chain, np.full((n, width), 1.0 / n), past, mass)
+        own = runs.own
+        self.reached[number] = past[own.stop - 1].copy()
+        if own.start:
+            self.entered[number] = past[own.start - 1].copy()
+        if self.look_back:
+            edges = Edges(np.ones((n, width)), np.empty((n, width)), np.ones(width))
+            backward(lanes, model.chain, own.start, own.stop, past, mass, edges, self.moves[number])
+            self.found[number], self.guessed[number] = edges.found, edges.guessed
+            self.least[number] = edges.least
+        starts = group.starts + own.start
+        lay_back(past[own], group.low, starts, self.states[mine])
+        lay_back(mass[own, None], group.low, starts, self.mass[mine])
+
+    def settled(self) -> bool:
+        """Tell whether every run began and ended as its neighbours did."""
+        return agree(self.runs, self.reached, self.entered) and (
+            not self.look_back or agree(self.runs, self.guessed, self.found)
+        )
+
+    def log_mass(self) -> FloatArray:
+        """Return the log probability of every frame given those before it."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.mass[:, 0]) + self.shift, np.float64)
+
+    def hard_sequences(self) -> IndexArray:
+        """Return the sequences where scaled linear space may have lost a path."""
+        data = self.runs.data
+        doubtful = np.flatnonzero(~(self.mass[:, 0] > _HARD))
+        # An overlap is known by run only: every sequence that the run touches is done again.
+        bad = np.flatnonzero(~(np.concatenate(self.least) > _HARD))
+        touched = [np.arange(r * self.runs.length, (r + 1) * self.runs.length) for r in bad]
+        frames = np.concatenate([doubtful, *touched])
+        frames = frames[frames < data.n_frames]
+        return np.unique(np.searchsorted(data.offsets, frames, side="right") - 1)
+
+
+def _passed(model: MeasurementHMM, data: Measurements, *, look_back: bool) -> _Pass:
+    done = _Pass(model, plan_runs(model, data), look_back=look_back)
+    if not done.settled():
+        done = _Pass(model, plan_runs(model, data, cut=False), look_back=look_back)
+    return done
+
+
 def smooth(model: MeasurementHMM, data: Measurements) -> Smoothed:
     """Smooth all sequences."""
-    found = likelihoods(model, data)
-    work = _Work(model, data, found)
-    groups, long = tasks(data.offsets)
-    jobs: list[Callable[[], None]] = [lambda g=g: work.group(*g) for g in groups]  # type: ignore[misc]
-    second: list[Callable[[], None]] = []
-    for begin, end in long:
-        middle = (begin + end) // 2
-        halves = _Halves(work, begin, middle, end)
-        jobs += [halves.first_forward, halves.last_backward]
-        second += [halves.first_joined, halves.last_joined]
-    _run(jobs)
-    _run(second)
-    moves = np.zeros((model.n_links, model.n_links))
-    for first in sorted(work.moves):
-        moves += work.moves[first]
-    moves *= model.transitions
-    with np.errstate(divide="ignore"):
-        logs = sequence_sums(np.log(work.mass) + found.shift, data.offsets)
-    hard = _hard_sequences(work, data)
+    done = _passed(model, data, look_back=True)
+    logs = sequence_sums(done.log_mass(), data.offsets)
+    hard = done.hard_sequences()
     if len(hard):
         # The work of all is right for the others; theirs is done again, and moves are recounted.
-        return _repaired(model, data, work.states, logs, hard)
-    return Smoothed(logs, work.states, moves)
-
-
-def _run(jobs: list[Callable[[], None]]) -> None:
-    def run(first: int, last: int) -> None:
-        for job in jobs[first:last]:
-            job()
-
-    if jobs:
-        with one_blas_thread():
-            over_rows(run, len(jobs), least=1)
-
-
-class _Work:
-    """The arrays that all jobs of one smoothing write to, each its own rows."""
-
-    def __init__(self, model: MeasurementHMM, data: Measurements, found: Likelihoods) -> None:
-        self.chain = model.chain
-        self.marks = data.marks
-        self.scaled = found.scaled
-        self.states = np.empty_like(found.scaled)
-        self.mass = np.empty(data.n_frames)
-        self.overlap: dict[int, float] = {}  # by the first frame of a block
-        self.moves: dict[int, FloatArray] = {}
-
-    def marked(self, first: int, last: int) -> Marks:
-        """Return the marks of a run of frames."""
-        return self.marks.part(first, last)
-
-    def bounds(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the blocks of a run of frames."""
-        n_links = self.scaled.shape[1]
-        return [(first + a, first + b) for a, b in pairwise(block_bounds(last - first, n_links))]
-
-    def pairs(self, blocks: list[tuple[int, int]]) -> Pairs:
-        """Return room for the pairs of the largest block."""
-        shape = (max(b - a for a, b in blocks), self.scaled.shape[1])
-        return Pairs(np.empty(shape), np.empty(shape))
-
-    def group(self, first: int, last: int) -> None:
-        """Filter whole sequences, then look back over them."""
-        carry = self.chain.initial.copy()
-        forward(
-            self.scaled[first:last],
-            self.marked(first, last),
-            self.chain,
-            carry,
-            self.states[first:last],
-            self.mass[first:last],
-        )
-        self.back(first, last, np.ones_like(carry))
-
-    def back(self, first: int, last: int, carry: FloatArray) -> None:
-        """Join a run that has been filtered, block by block from its end."""
-        blocks = self.bounds(first, last)
-        pairs = self.pairs(blocks)
-        for a, b in reversed(blocks):
-            before = self.states[a - 1] if a > first else self.chain.initial
-            own = Pairs(pairs.left[: b - a], pairs.right[: b - a])
-            self.overlap[a] = join_back(
-                self.scaled[a:b],
-                self.marked(a, b),
-                self.chain,
-                carry,
-                before,
-                self.mass[a:b],
-                self.states[a:b],
-                own,
-            )
-            self.moves[a] = own.left.T @ own.right
-
-    def forth(self, first: int, last: int, carry: FloatArray) -> None:
-        """Join a run that has been looked back over, block by block from its front."""
-        blocks = self.bounds(first, last)
-        pairs = self.pairs(blocks)
-        for a, b in blocks:
-            own = Pairs(pairs.left[: b - a], pairs.right[: b - a])
-            self.overlap[a] = join_forth(
-                self.scaled[a:b],
-                self.marked(a, b),
-                self.chain,
-                carry,
-                self.mass[a:b],
-                self.states[a:b],
-                own,
-            )
-            self.moves[a] = own.left.T @ own.right
-
-
-class _Halves:
-    """One long sequence, worked from both ends."""
-
-    def __init__(self, work: _Work, begin: int, middle: int, end: int) -> None:
-        self.work = work
-        self.begin, self.middle, self.end = begin, middle, end
-        self.filtered = work.chain.initial.copy()
-        self.ahead = np.ones_like(self.filtered)
-
-    def first_forward(self) -> None:
-        """Filter the first half."""
-        rows = slice(self.begin, self.middle)
-        marks = self.work.marked(self.begin, self.middle)
-        forward(
-            self.work.scaled[rows],
-            marks,
-            self.work.chain,
-            self.filtered,
-            self.work.states[rows],
-            self.work.mass[rows],
-        )
-
-    def last_backward(self) -> None:
-        """Look back over the second half."""
-        rows = slice(self.middle, self.end)
-        marks = self.work.marked(self.middle, self.end)
-        backward(self.work.scaled[rows], marks, self.work.chain, self.ahead, self.work.states[rows])
-
-    def first_joined(self) -> None:
-        """Look on back through the first half."""
-        self.work.back(self.begin, self.middle, self.ahead.copy())
-
-    def last_joined(self) -> None:
-        """Filter on through the second half."""
-        self.work.forth(self.middle, self.end, self.filtered.copy())
-
-
-def _hard_sequences(work: _Work, data: Measurements) -> IndexArray:
-    """Return the sequences where scaled linear space may have lost a path."""
-    doubtful = np.flatnonzero(~(work.mass > _HARD))
-    firsts = [first for first, least in work.overlap.items() if not least > _HARD]
-    if firsts:
-        # An overlap is known by block only: every sequence that the block touches is done again.
-        starts = np.sort(np.fromiter(work.overlap, np.int64))
-        ends = np.append(starts[1:], data.n_frames)
-        touched = [np.arange(f, ends[np.searchsorted(starts, f)]) for f in sorted(firsts)]
-        doubtful = np.concatenate([doubtful, *touched])
-    return np.unique(np.searchsorted(data.offsets, doubtful, side="right") - 1)
+        return _repaired(model, data, done.states, logs, hard)
+    return Smoothed(logs, done.states, np.sum(done.moves, axis=0) * model.transitions)
 
 
 def _repaired(
@@ -283,22 +162,9 @@ def _repaired(
 
 def filtered(model: MeasurementHMM, data: Measurements) -> tuple[FloatArray, FloatArray]:
     """Return P(link | frames so far) and the log probability of each frame given those before."""
-    found = likelihoods(model, data)
-    states = np.empty_like(found.scaled)
-    mass = np.empty(data.n_frames)
-    chain, marks = model.chain, data.marks
-    groups, long = tasks(data.offsets)
-
-    def job(first: int, last: int) -> None:
-        own = marks.part(first, last)
-        rows = slice(first, last)
-        forward(found.scaled[rows], own, chain, chain.initial.copy(), states[rows], mass[rows])
-
-    _run([lambda r=r: job(*r) for r in (*groups, *long)])  # type: ignore[misc]
-    with np.errstate(divide="ignore"):
-        surprise = np.log(mass) + found.shift
-    doubtful = np.flatnonzero(~(mass > _HARD))
-    for i in np.unique(np.searchsorted(data.offsets, doubtful, side="right") - 1):
+    done = _passed(model, data, look_back=False)
+    states, surprise = done.states, done.log_mass()
+    for i in done.hard_sequences():
         rows = slice(data.offsets[i], data.offsets[i + 1])
         density = log_densities(model, data.take([i]))
         past = np.empty_like(density)

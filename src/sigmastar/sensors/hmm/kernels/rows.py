@@ -5,7 +5,42 @@ from __future__ import annotations
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["add_rows", "draw_path", "lower_rows", "subtract_squares"]
+__all__ = ["add_rows", "add_squares", "draw_path", "lower_rows", "squares", "subtract_squares"]
+
+
+@kernel
+def squares(
+    values: FloatArray,
+    centre: FloatArray,
+    square: FloatArray,
+    linear: FloatArray,
+    constant: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Set out[t, k] = constant[k] + Σ_d linear[d, k] x + square[d, k] x², x from the centre."""
+    n_columns, n = square.shape
+    for t in range(len(values)):
+        for k in range(n):
+            out[t, k] = constant[k]
+        for d in range(n_columns):
+            x = values[t, d] - centre[d]
+            for k in range(n):
+                out[t, k] += (linear[d, k] + square[d, k] * x) * x
+
+
+@kernel
+def add_squares(
+    values: FloatArray, weights: FloatArray, first: FloatArray, second: FloatArray
+) -> None:
+    """Add Σ_t weights[t, k] x to first[d, k], and the same of x² to second."""
+    n_columns, n = first.shape
+    for t in range(len(values)):
+        for d in range(n_columns):
+            x = values[t, d]
+            for k in range(n):
+                share = weights[t, k] * x
+                first[d, k] += share
+                second[d, k] += share * x
 
 
 @kernel

@@ -1,109 +1,92 @@
-"""The likeliest path: values forward or backward in place of the log densities, then one trace.
+"""The likeliest path: values of the best paths to each state, then one trace back.
 
 Only the values are kept; which state a value came from is found again along the path, one row a
-frame. So the inner loop is a plain maximum, and memory is that of the densities.
+frame. So the inner loop is a plain maximum, over runs of frames side by side in lanes (see
+:mod:`sigmastar.sensors.hmm.kernels.lanes`).
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, FloatArray, SymbolArray
+from sigmastar.sensors.hmm.kernels.lanes import any_of
 
-__all__ = ["best_backward", "best_forward", "trace_back", "trace_forth"]
-
-
-@kernel
-def _best(values: FloatArray, moves: FloatArray, out: FloatArray) -> None:
-    """Set out[j] = max_i values[i] + moves[i, j], four rows at once."""
-    n = len(values)
-    whole = n - n % 4
-    for j in range(n):
-        out[j] = -math.inf
-    for i in range(0, whole, 4):
-        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        for j in range(n):
-            first = a + moves[i, j]
-            second = b + moves[i + 1, j]
-            third = c + moves[i + 2, j]
-            fourth = d + moves[i + 3, j]
-            first = first if first > second else second
-            third = third if third > fourth else fourth
-            first = first if first > third else third
-            out[j] = first if first > out[j] else out[j]
-    for i in range(whole, n):
-        a = values[i]
-        for j in range(n):
-            first = a + moves[i, j]
-            out[j] = first if first > out[j] else out[j]
+__all__ = ["best", "trace_back"]
 
 
 @kernel
-def best_forward(
-    values: FloatArray, begins: BoolArray, log_initial: FloatArray, log_moves: FloatArray
+def best(
+    values: FloatArray,
+    begins: BoolArray,
+    log_initial: FloatArray,
+    log_back: FloatArray,
+    top: FloatArray,
 ) -> None:
-    """Replace log densities by the value of the best path that ends in each state."""
-    n = len(log_initial)
-    arrived = log_initial.copy()
-    for t in range(len(values)):
-        if begins[t]:
-            for j in range(n):
-                values[t, j] += log_initial[j]
+    """Replace log densities by values of the best path to each state, less the largest, ``top``."""
+    steps, n, width = values.shape
+    row = np.empty((n, width))
+    for s in range(steps):
+        if s == 0:
+            row[:] = 0.0
         else:
-            _best(values[t - 1], log_moves, arrived)
+            before = values[s - 1]
+            whole = n - n % 4
             for j in range(n):
-                values[t, j] += arrived[j]
-
-
-@kernel
-def best_backward(values: FloatArray, log_moves_back: FloatArray) -> None:
-    """Replace log densities by the value of the best path from each state to the end."""
-    n = values.shape[1]
-    ahead = values[0].copy()
-    for t in range(len(values) - 2, -1, -1):
-        _best(values[t + 1], log_moves_back, ahead)
+                moves = log_back[j]
+                for lane in range(width):
+                    row[j, lane] = -math.inf
+                for i in range(0, whole, 4):
+                    a, b, c, d = moves[i], moves[i + 1], moves[i + 2], moves[i + 3]
+                    for lane in range(width):
+                        p = before[i, lane] + a
+                        q = before[i + 1, lane] + b
+                        u = before[i + 2, lane] + c
+                        v = before[i + 3, lane] + d
+                        p = p if p > q else q
+                        u = u if u > v else v
+                        p = p if p > u else u
+                        row[j, lane] = p if p > row[j, lane] else row[j, lane]
+                for i in range(whole, n):
+                    a = moves[i]
+                    for lane in range(width):
+                        p = before[i, lane] + a
+                        row[j, lane] = p if p > row[j, lane] else row[j, lane]
+        if any_of(begins[s]):
+            for lane in range(width):
+                if begins[s, lane]:
+                    for j in range(n):
+                        row[j, lane] = log_initial[j]
+        largest = top[s]
+        for lane in range(width):
+            largest[lane] = -math.inf
         for j in range(n):
-            values[t, j] += ahead[j]
+            for lane in range(width):
+                value = values[s, j, lane] + row[j, lane]
+                values[s, j, lane] = value
+                largest[lane] = value if value > largest[lane] else largest[lane]
+        for j in range(n):
+            for lane in range(width):
+                values[s, j, lane] -= largest[lane]
 
 
 @kernel
 def trace_back(
-    values: FloatArray, ends: BoolArray, last: int, log_moves_back: FloatArray, path: SymbolArray
+    values: FloatArray, ends: BoolArray, log_moves_back: FloatArray, path: SymbolArray
 ) -> None:
-    """Follow the best path back through values of :func:`best_forward`.
-
-    ``last`` is the state of the final frame, or -1 to take the best; wherever a sequence ends the
-    best is taken.
-    """
+    """Follow the best paths of whole sequences back through values of :func:`best`."""
     n = values.shape[1]
-    state = last
+    state = 0
     for t in range(len(values) - 1, -1, -1):
-        if t == len(values) - 1 and last >= 0:
-            path[t] = last
-            continue
         best = -math.inf
         found = 0
         for j in range(n):
             value = values[t, j]
             if not ends[t]:
                 value += log_moves_back[state, j]
-            if value > best:
-                best = value
-                found = j
-        state = found
-        path[t] = found
-
-
-@kernel
-def trace_forth(values: FloatArray, state: int, log_moves: FloatArray, path: SymbolArray) -> None:
-    """Follow the best path on from ``state`` through values of :func:`best_backward`."""
-    n = values.shape[1]
-    for t in range(len(values)):
-        best = -math.inf
-        found = 0
-        for j in range(n):
-            value = values[t, j] + log_moves[state, j]
             if value > best:
                 best = value
                 found = j
