@@ -71,6 +71,11 @@ DECODINGS = {
     "exact": "the best labelling as a whole, by search",
 }
 
+MACHINES_DRAWN = {
+    "hmm": "hidden Markov models",
+    "pfa": "probabilistic automata",
+    "dpfa": "deterministic automata",
+}
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}

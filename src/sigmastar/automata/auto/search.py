@@ -54,6 +54,8 @@ __all__ = ["learn_auto"]
 QUICK = 0.15  # shares of the budget that have passed when each phase ends
 GROWING = 0.62
 SAMPLING = 0.8
+FINISHED = 0.98
+LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
 _SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
 COMPONENTS = 6
@@ -73,6 +75,7 @@ class Candidate:
     recipe: dict[str, Any] | None = None
     family: str | None = None
     parameters: Parameters = field(default_factory=dict)
+    step_seconds: float = 0.0
     weight: float = 0.0
 
     @property
@@ -111,6 +114,7 @@ def learn_auto(
         search.learn_quickly()
         search.grow(began + GROWING * time_budget)
         search.sample(began + SAMPLING * time_budget)
+        search.grow(search.time_to_refit())  # what the others have left
         chosen = search.choose()
         model, steps = search.finish(chosen, corpus)
     recipe = {
@@ -144,7 +148,9 @@ class _Search:
         self._busy: set[int] = set()
         self._lock = threading.Lock()
         self._stopped = False
+        started = time.monotonic()
         self.forest = Forest(train, n_states=LAYOUT)
+        self.layout_seconds = time.monotonic() - started
         self.held_forest = Forest(held, n_states=LAYOUT)
 
     def _tell(self, note: str) -> None:
@@ -193,12 +199,18 @@ class _Search:
             except BaseException:
                 self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
                 raise
+        self._gather()
+
+    def _gather(self) -> None:
+        """Make candidates of the tracks as they are now."""
+        self.candidates = [c for c in self.candidates if c.family is None]
         for track in self.tracks:
             if track.steps and np.isfinite(track.score):
                 model = family_named(track.name).model(track.parameters, self.train.alphabet)
                 start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
                 name = f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
-                recipe = {"family": track.name, "seed": track.seed, "steps": track.steps}
+                steps = [list(step) for step in track.steps]  # the track may go on
+                recipe = {"family": track.name, "seed": track.seed, "steps": steps}
                 self._add(
                     name,
                     model,
@@ -206,6 +218,7 @@ class _Search:
                     recipe=recipe,
                     family=track.name,
                     parameters=track.parameters,
+                    step_seconds=track.step_seconds,
                 )
 
     def _work(self, deadline: float) -> None:
@@ -290,8 +303,21 @@ class _Search:
             recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
         )
 
+    def time_to_refit(self) -> float:
+        """Return when the last part must begin to be done in time.
+
+        As if what is best now were chosen, and steps took as long as the last ones; a step of a
+        track that has just begun then is waited for.
+        """
+        steps = sum(c.step_seconds for c in self.choose())
+        longest = max(track.step_seconds for track in self.tracks)
+        needed = self.layout_seconds + REFIT_STEPS * steps + longest
+        return self.began + FINISHED * self.budget - min(needed, LONGEST_REFIT * self.budget)
+
     def choose(self) -> list[Candidate]:
         """Pick the best candidate, or the mixture of probabilistic ones if that is better."""
+        for candidate in self.candidates:
+            candidate.weight = 0.0
         best = max(self.candidates, key=_score)
         proper = sorted(
             (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
@@ -312,7 +338,7 @@ class _Search:
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
         """Train the grown components further on all sequences and put all together."""
-        deadline = self.began + 0.97 * self.budget
+        deadline = self.began + FINISHED * self.budget
         trainable = [c for c in chosen if c.family is not None]
         steps = 0
         if trainable:

@@ -60,6 +60,7 @@ class Track:
     steps: list[list[Any]] = field(default_factory=list)
     score: float = -np.inf
     seconds: float = 0.0
+    step_seconds: float = 0.0  # of one step with the last number of states
     settled: bool = False  # nothing more to try
     size_scores: dict[int, float] = field(default_factory=dict)
 
@@ -122,6 +123,7 @@ class Track:
         """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
         ascent = Ascent(self.parameters, best=self.parameters, best_score=self.score)
         stuck = False
+        began = time.monotonic()
 
         def step(parameters: Parameters) -> tuple[float, Parameters]:
             nonlocal stuck
@@ -141,6 +143,8 @@ class Track:
             return not (enough and verb == "em") and running()
 
         ascend(ascent, step, max_iter=sys.maxsize, tol=-np.inf, running=wanted, after=judge)
+        if ascent.iteration:
+            self.step_seconds = (time.monotonic() - began) / ascent.iteration
         self.parameters, self.score = ascent.best or {}, ascent.best_score
         if ascent.best_iteration:
             self.steps.append([verb, ascent.best_iteration])
