@@ -58,7 +58,11 @@ def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
     found = gramians(model)
     if found is None:
         return None
-    return np.asarray(np.linalg.svd(found.left.T @ found.right, compute_uv=False), np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        inner = found.left.T @ found.right
+    if not np.isfinite(inner).all():  # sums so large that there is nothing to see
+        return None
+    return np.asarray(np.linalg.svd(inner, compute_uv=False), dtype=np.float64)
 
 
 def _gramian(vector: FloatArray, operators: FloatArray, most_products: float) -> FloatArray | None:
@@ -93,6 +97,8 @@ def _solved(growth: FloatArray, outer: FloatArray) -> FloatArray | None:
     """
     try:
         solution = np.linalg.solve(np.eye(len(growth)) - growth, outer.ravel())
+        if not np.isfinite(growth).all():
+            return None
     except np.linalg.LinAlgError:
         return None
     if not np.isfinite(solution).all():

@@ -91,10 +91,10 @@ def run_generated(
                     perplexity = pautomac_perplexity(estimator, problem.test, problem.solution)
                     learned = automaton_of(estimator)
                     figures |= {"perplexity": perplexity, "states": learned.n_states}
-                    if kind == "dpfa" and name == "merged" and isinstance(problem.model, PFA):
-                        figures["exact"] = same_structure(
-                            problem.model, estimator.model_, problem.train, seen=_SEEN
-                        )
+                    deterministic = kind == "dpfa" and name == "merged"
+                    truth = problem.model
+                    if deterministic and isinstance(learned, PFA) and isinstance(truth, PFA):
+                        figures["exact"] = same_structure(truth, learned, problem.train, seen=_SEEN)
                 except SigmastarError as error:
                     figures["note"] = str(error)
                 result = GeneratedResult(

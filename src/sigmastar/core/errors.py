@@ -26,6 +26,7 @@ __all__ = [
     "InvalidParameter",
     "MissingExtra",
     "ParseError",
+    "PoorModelWarning",
     "SigmastarError",
     "TooLarge",
     "UnknownSymbol",
@@ -87,6 +88,10 @@ class TooLarge(SigmastarError, ValueError):
 
 class DataNotFound(SigmastarError, OSError):
     """A public data set is in none of the places looked at and cannot be fetched."""
+
+
+class PoorModelWarning(UserWarning):
+    """A model was learned that is worse than guessing symbols by their frequency."""
 
 
 class MissingExtra(SigmastarError, ImportError):

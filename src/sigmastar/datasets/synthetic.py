@@ -92,7 +92,7 @@ def make_pautomac(
     """
     check("kind", kind, Choice(*_KINDS))
     size_rng, problem_rng = as_generator(random_state).spawn(2)
-    sparsities = {
+    sparsities: dict[str, Any] = {
         f"{name}_sparsity": float(size_rng.uniform(0.2, 0.8)) for name in ("symbol", "transition")
     }
     if kind == "dpfa":

@@ -28,13 +28,20 @@ from sigmastar.corpus.readers.growing import (
     sort_alphabet,
 )
 from sigmastar.corpus.readers.pautomac import pautomac_blocks
-from sigmastar.corpus.readers.source import Source
+from sigmastar.corpus.readers.source import Source, base_name
 from sigmastar.corpus.readers.tagged import Sentence, conllu, tag_columns, word_tag_lines
 from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
 from sigmastar.corpus.readers.treba import treba_blocks
 from sigmastar.corpus.readers.tsv import tsv_pairs
 
-__all__ = ["iter_corpus", "read_corpus", "read_pairs", "read_span", "read_tagged"]
+__all__ = [
+    "iter_corpus",
+    "read_corpus",
+    "read_corpus_as",
+    "read_pairs",
+    "read_span",
+    "read_tagged",
+]
 
 _TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
     "conllu": conllu,
@@ -85,12 +92,33 @@ def read_corpus(
     -------
     Corpus
     """
+    return read_corpus_as(path, format, alphabet, unknown, limit, chunk, column)[0]
+
+
+def read_corpus_as(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+    chunk: int | None = None,
+    column: str | None = None,
+) -> tuple[Corpus, str]:
+    """Do what :func:`read_corpus` does; return the format that was found, too."""
     _check(alphabet, unknown, limit)
     with Source(path) as source:
-        format = _format_of(source, format, chunk)
-        blocks = _blocks(source, format, alphabet, unknown, 1 << 16, chunk, column, limit is None)
+        found = _format_of(source, format, chunk)
+        named = base_name(source.path).endswith(".tsv")
+        if found == "pairs" and format is None and column is None and not named:
+            raise InvalidData(
+                f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
+                "format='pairs' to take the first column by characters, or leave the sequences "
+                "alone in the file (cut -f2). On the command line: -f pairs."
+            )
+        blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, limit is None)
         corpus = join(list(cut(_told(blocks, source.path), None, limit)))
-    return _finished(corpus, alphabet, unknown, sort=format not in ("pautomac", "treba"))
+    sort = found not in ("pautomac", "treba")
+    return _finished(corpus, alphabet, unknown, sort=sort), found
 
 
 def read_span(
