@@ -7,9 +7,8 @@ Nothing heavy is imported before a method is built: the shell asks this table wh
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sigmastar.core.errors import InvalidParameter
@@ -25,7 +24,7 @@ __all__ = ["METHODS", "LearningMethod", "find_method"]
 class LearningMethod:
     """An estimator by name; ``fixed`` overrides its defaults."""
 
-    estimator: Callable[[], type[AutomatonEstimator | PredictorEstimator]]
+    estimator: str
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -34,7 +33,7 @@ class LearningMethod:
 
         An option that the method does not have is refused.
         """
-        kind = self.estimator()
+        kind = _estimator(self.estimator)
         known = inspect.signature(kind).parameters
         given = {key: value for key, value in options.items() if value is not None}
         for key in given:
@@ -83,7 +82,7 @@ _EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1,
 _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 
 METHODS: Mapping[str, LearningMethod] = {
-    name: LearningMethod(partial(_estimator, estimator), summary, fixed)
+    name: LearningMethod(estimator, summary, fixed)
     for name, estimator, summary, fixed in (
         ("spectral", "SpectralWFA", "spectral, substring statistics", {}),
         ("spectral-prefix", "SpectralWFA", "spectral, prefix statistics", {"statistics": "prefix"}),

@@ -47,6 +47,7 @@ _SUFFIX_BYTES = 32 << 20
 _APART, _PAIR_APART = 4.5, 6.0  # normal scores of all and of one pair that split a state
 _ALIKE, _PAIR_ALIKE = 3.5, 5.0  # and below which two states are one
 _MISFIT = 0.3  # share of the arcs worth a split above which a deterministic machine is given up
+_ENOUGH = 50  # arcs of which that can be told
 _EXPECTED = 1.0
 
 
@@ -163,7 +164,7 @@ class Structure:
             badness = max(score / _APART, worst / _PAIR_APART)
             if badness > 1.0 and (arc.n_taken, round(badness, 6)) not in settled:
                 found.append((badness, arc.n_taken, arc.place, state))
-        self.misfit = len(found) / max(n_tested, 1)
+        self.misfit = len(found) / n_tested if n_tested >= _ENOUGH else 0.0
         if not found or self.misfit > _MISFIT:
             return False
         badness, count, place, state = max(found)
