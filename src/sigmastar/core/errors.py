@@ -98,7 +98,11 @@ class MissingExtra(SigmastarError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
+        super().__init__(package, extra, purpose)
+
+    def __str__(self) -> str:
+        package, extra, purpose = self.args
+        return (
             f"{purpose} needs the package {package!r}, which is not installed. "
             f"Install it with: pip install 'sigmastar[{extra}]'"
         )

@@ -99,17 +99,21 @@ class Structure:
 
     def lead(self) -> None:
         """Lead arcs where what follows them is likeliest, until none wants to move."""
+        among: set[tuple[int, int]] | None = None  # all arcs at first, then those that swing
         for sweep in range(_SWEEPS):
-            moves = self._moves()
-            if not moves:
+            moves = self._moves(among)
+            if not moves and among is None:
                 break
+            among = {place for _, place, _ in moves} if moves and sweep >= _HASTY else None
             kept = moves if sweep < _HASTY else moves[: (len(moves) + 1) // 2]
             for _, place, state in kept:
                 self.target[place] = state
         self._drop_unused()
 
-    def _moves(self) -> list[tuple[float, tuple[int, int], int]]:
-        """Return the arcs that are better led elsewhere: gain, arc and state, the best first."""
+    def _moves(
+        self, among: set[tuple[int, int]] | None
+    ) -> list[tuple[float, tuple[int, int], int]]:
+        """Return which arcs (of some) are better led elsewhere: gain, arc, state, the best first."""
         counts, states = self.count()
         totals = counts.sum(axis=1)
         plain = np.empty(counts.shape)
@@ -117,6 +121,8 @@ class Structure:
         others = np.empty(counts.shape)
         moves = []
         for arc in self.arcs(states):
+            if among is not None and arc.place not in among:
+                continue
             now = int(self.target[arc.place])
             chosen = arc.some(_ASKED)
             few = now >= 0 and len(arc.arrivals.begin) <= _ASKED

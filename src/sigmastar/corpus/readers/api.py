@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,6 +53,7 @@ _SIZE = AnyOf(Nothing(), Integer(1))
 _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
 _SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 _COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2}
+_COLUMNS = (*_COLUMN_OF, "form+upos", "form+xpos")
 
 
 def read_corpus(
@@ -85,8 +86,9 @@ def read_corpus(
     chunk : int, optional
         Read the text as runs of so many characters (format ``"chunks"``).
     column : str, optional
-        ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text; ``"source"`` or ``"target"`` of
-        pairs. The first of each by default.
+        ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text, or pairs of word and tag
+        (``"form+upos"``, ``"form+xpos"``); ``"source"`` or ``"target"`` of pairs. The first of each
+        by default.
 
     Returns
     -------
@@ -285,7 +287,7 @@ def _blocks(
 ) -> Iterator[Corpus]:
     """Open the reader of a format."""
     tagged, paired = format in TAGGED, format == "pairs"
-    allowed = ("form", "upos", "xpos") if tagged else ("source", "target") if paired else ()
+    allowed = tuple(_COLUMNS) if tagged else ("source", "target") if paired else ()
     if column is not None and column not in allowed:
         raise InvalidParameter(
             f"column must be {' or '.join(map(repr, allowed)) or 'left out'} for the format "
@@ -295,10 +297,14 @@ def _blocks(
         return number_blocks(pautomac_blocks(source, complete=complete), alphabet, unknown)
     if format == "treba":
         return number_blocks(treba_blocks(source), alphabet, unknown)
-    sequences: Iterable[Sequence[str]]
+    sequences: Iterable[Sequence[Any]]
     if tagged:
-        which = _COLUMN_OF[column or "form"]
-        sequences = (sentence[which] for sentence in _TAGGED[format](source))
+        form, _, tag = (column or "form").partition("+")
+        which = _COLUMN_OF[form]
+        sentences = _TAGGED[format](source)
+        sequences = (sentence[which] for sentence in sentences)
+        if tag:
+            sequences = (list(zip(s[0], s[_COLUMN_OF[tag]], strict=True)) for s in sentences)
     elif paired:
         side = 1 if column == "target" else 0
         sequences = (pair[side] for pair in tsv_pairs(source, (0, 1), (False, False)))
