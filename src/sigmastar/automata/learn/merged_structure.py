@@ -113,7 +113,7 @@ class Structure:
     def _moves(
         self, among: set[tuple[int, int]] | None
     ) -> list[tuple[float, tuple[int, int], int]]:
-        """Return which arcs (of some) are better led elsewhere: gain, arc, state, the best first."""
+        """Return which arcs, of some, are better led elsewhere: gain, arc, state; best first."""
         counts, states = self.count()
         totals = counts.sum(axis=1)
         plain = np.empty(counts.shape)
