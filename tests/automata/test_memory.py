@@ -8,6 +8,8 @@ from sigmastar.automata.models.size import most_states
 from sigmastar.core.errors import TooLarge
 
 RNG = np.random.default_rng(0)
+# Random symbols: there is nothing to learn, and learners say so.
+pytestmark = pytest.mark.filterwarnings("ignore::sigmastar.core.errors.PoorModelWarning")
 MANY = ss.Corpus.from_sequences([RNG.integers(400, size=6).tolist() for _ in range(400)])
 
 
