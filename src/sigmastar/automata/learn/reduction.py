@@ -47,6 +47,7 @@ __all__ = ["reduce", "trained_pfa"]
 ReductionMethod: TypeAlias = Literal["balanced", "em"]
 _MOST_PRODUCTS = 1e13  # some minutes
 _STARTS = 4  # random ones
+_FRESH = 5000  # strings that a divergence is estimated on
 _NOISE = 1e-10  # singular values below this share of the first are rounding errors
 
 
@@ -97,7 +98,7 @@ def reduce(
         return truncated
     rng = as_generator(random_state)
     pfa = trained_pfa(truncated.model, model, n_states, n_strings, rng)
-    fresh = sample(model, max(n_strings // 10, 10), random_state=rng)
+    fresh = sample(model, _FRESH, random_state=rng)
     divergence = float(np.mean(log_proba(model, fresh) - log_proba(pfa, fresh)))
     info = {"singular_values": truncated.info["singular_values"], "divergence": divergence}
     return Learned(pfa, info)
