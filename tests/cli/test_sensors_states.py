@@ -66,6 +66,27 @@ def test_learning_with_some_labels_and_asking_for_states(place):
         assert words in text
 
 
+def test_tag_and_stream_take_a_model_of_learn(place):
+    model, table = place / "tagged.sigma", place / "pump.csv"
+    run("learn", table, "-o", model, "--label", "mode")
+    hmm, data = ss.load(model), ss.read_frames(table, label="mode", holes=True)
+    asked = ss.GaussianHMM.from_model(hmm)
+    proba = asked.predict_proba(data.values, lengths=data.lengths)
+    found = json.loads(run("tag", model, table, "--label", "mode", "--json"))
+    flat = [name for piece in found["labels"] for name in piece]
+    assert flat == [hmm.names[state] for state in proba.argmax(axis=1)]
+    exact = json.loads(run("tag", model, table, "--label", "mode", "--json", "--decoding", "exact"))
+    path = asked.predict(data.values, lengths=data.lengths)
+    assert [name for piece in exact["labels"] for name in piece] == [hmm.names[s] for s in path]
+    lines = "".join(" ".join(map(str, row)) + "\n" for row in data.values[:6])
+    done = RUNNER.invoke(app, ["sensors", "stream", str(model), "--proba", "--lag", "2"], lines)
+    rows = np.array([line.split("\t") for line in done.stdout.splitlines()[1:]], float)
+    stream = ss.StateStream(hmm, 2)
+    expected = [p for row in data.values[:6] if (p := stream.push_proba(row)) is not None]
+    np.testing.assert_allclose(rows, [*expected, *stream.rest()], atol=6e-5)
+    assert len(rows) == 6
+
+
 def test_parquet_reads_as_csv_does(place):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

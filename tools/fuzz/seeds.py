@@ -106,6 +106,7 @@ def _makers() -> Iterator[tuple[str, Maker]]:
     yield from _ngrams()
     yield from _text_taggers()
     yield from _sensors()
+    yield from _measurements()
     yield from _transducers()
     yield from _transliterators()
     for estimator in CHECKPOINT_RUNS:
@@ -213,6 +214,22 @@ def _sensors() -> Iterator[tuple[str, Maker]]:
         "sensors-gibbs",
         lambda: ss.GibbsSequenceTagger(2, n_sweeps=3, n_draws=2, **rest).fit(X, y),
     )
+
+
+def _measurements() -> Iterator[tuple[str, Maker]]:
+    X = np.random.default_rng(6).integers(0, 4, (60, 2)).astype(float)
+
+    def fit(estimator: Any, **settings: Any) -> Any:
+        return estimator.set_params(max_iter=2, random_state=0, **settings).fit(X)
+
+    for shape in ("full", "diag", "tied", "spherical", "low-rank"):
+        yield f"states-{shape}", lambda shape=shape: fit(ss.GaussianHMM(2, covariance=shape))
+    yield "states-lasting", lambda: fit(ss.PoissonHMM(2), min_duration=2)
+    yield "states-mixture", lambda: fit(ss.MixtureHMM(2, 2, covariance="tied"))
+    yield "states-categorical", lambda: fit(ss.CategoricalHMM(2))
+    yield "states-multinomial", lambda: fit(ss.MultinomialHMM(2))
+    parts = [ss.emissions.Poisson(), ss.emissions.Gaussian("diag")]
+    yield "states-several", lambda: fit(ss.EmissionHMM(2, parts))
 
 
 def _transducers() -> Iterator[tuple[str, Maker]]:

@@ -322,6 +322,21 @@ def _checkpoint(path: Path) -> Calls:
         yield estimator, go_on
 
 
+def _measurement_hmm(model: Any, path: Path, rng: random.Random) -> Calls:
+    hmm = ss.PoissonHMM.from_model(model)  # what it emits does not matter to questions
+    X = np.random.default_rng(0).integers(0, 3, (7, model.n_columns)).astype(float)
+    X[2] = np.nan
+    stream = ss.StateStream(model, lag=1)
+    yield "predict", lambda: hmm.predict(X)
+    yield "predict_proba", lambda: hmm.predict_proba(X)
+    yield "surprise", lambda: hmm.surprise(X)
+    yield "forecast", lambda: hmm.forecast(X, 2)
+    yield "sample", lambda: hmm.sample(5, 0)
+    yield "sample_states", lambda: hmm.sample_states(X, 2, 0)
+    yield "stream", lambda: [stream.push(row) for row in X] + stream.rest()
+    yield "bic", lambda: hmm.bic(X)
+
+
 _WAYS: dict[str, Callable[[Any, Path, random.Random], Calls]] = {
     "WFA": _automaton,
     "PFA": _automaton,
@@ -330,6 +345,7 @@ _WAYS: dict[str, Callable[[Any, Path, random.Random], Calls]] = {
     "HMMTagger": _hmm_tagger,
     "FSTTagger": _fst_tagger,
     "ContinuousTagger": _continuous_tagger,
+    "MeasurementHMM": _measurement_hmm,
     "Transducer": _transducer,
     "ParametricTransducer": _parametric,
     "Transliterator": _transliterator,

@@ -22,6 +22,7 @@ EMISSIONS = {
     "gaussian": "numbers",
     "mixture": "numbers, several Gaussians a state",
     "poisson": "counts",
+    "multinomial": "counts of several kinds, whatever their total",
     "categorical": "codes 0, 1, ...",
 }
 COVARIANCES = ("full", "diag", "tied", "spherical", "low-rank")
@@ -187,11 +188,20 @@ def _known(
 
 
 def _estimator(emission: str, n_states: int | str, covariance: str, components: int) -> Any:
-    from sigmastar.sensors.hmm.estimators.counts import CategoricalHMM, PoissonHMM
+    from sigmastar.sensors.hmm.estimators.counts import (
+        CategoricalHMM,
+        MultinomialHMM,
+        PoissonHMM,
+    )
     from sigmastar.sensors.hmm.estimators.gaussian import GaussianHMM, MixtureHMM
 
     if emission == "gaussian":
         return GaussianHMM(n_states, covariance=covariance)
     if emission == "mixture":
         return MixtureHMM(n_states, components, covariance=covariance)
-    return PoissonHMM(n_states) if emission == "poisson" else CategoricalHMM(n_states)
+    kinds: dict[str, Any] = {
+        "poisson": PoissonHMM,
+        "multinomial": MultinomialHMM,
+        "categorical": CategoricalHMM,
+    }
+    return kinds[emission](n_states)
