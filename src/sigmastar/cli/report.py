@@ -93,12 +93,11 @@ def _read(
     """Read test data as the kind of model takes it."""
     from sigmastar.corpus.readers.api import read_corpus, read_pairs, read_tagged
     from sigmastar.corpus.readers.frames import read_frames
-    from sigmastar.sensors.hmm.files import read_measurements
 
     if machine.kind == "ContinuousTagger":
         return read_frames(path, label=label, length=length)
     if machine.kind == "MeasurementHMM":
-        return read_measurements(path, label=label)
+        return read_frames(path, label=label, length=length, holes=True)
     if machine.kind in ("HMMTagger", "FSTTagger"):
         return read_tagged(path, format, column=column)  # type: ignore[arg-type]
     if machine.kind in ("Transducer", "ParametricTransducer", "Transliterator"):
