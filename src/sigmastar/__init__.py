@@ -40,6 +40,8 @@ _EXPORTS = {
     "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
     "END": "sigmastar.corpus.end",
+    "alarm_threshold": "sigmastar.automata.inference",
+    "anomaly_scores": "sigmastar.automata.inference",
     "likeliest_strings": "sigmastar.automata.inference",
     "bits_per_symbol": "sigmastar.automata.inference",
     "log_prefix_proba": "sigmastar.automata.inference",
@@ -86,6 +88,7 @@ _EXPORTS = {
     "KHMMTransducer": "sigmastar.transducers.estimators.baselines",
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
+    "SigmastarError": "sigmastar.core.errors",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {
@@ -115,6 +118,8 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM
     from sigmastar.automata.formats.files import write_model as write_model
     from sigmastar.automata.inference import END as END
+    from sigmastar.automata.inference import alarm_threshold as alarm_threshold
+    from sigmastar.automata.inference import anomaly_scores as anomaly_scores
     from sigmastar.automata.inference import bits_per_symbol as bits_per_symbol
     from sigmastar.automata.inference import likeliest_strings as likeliest_strings
     from sigmastar.automata.inference import log_prefix_proba as log_prefix_proba
@@ -130,6 +135,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.models.pfa import PFA as PFA
     from sigmastar.automata.models.wfa import WFA as WFA
     from sigmastar.core import errors as errors
+    from sigmastar.core.errors import SigmastarError as SigmastarError
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frames import FrameTable as FrameTable

@@ -167,6 +167,7 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
 
     yield "tagger-order-1", lambda: hmm(1)
     yield "tagger-order-2", lambda: hmm(2)
+    yield "tagger-discriminative", lambda: hmm(2, training="discriminative", n_passes=2)
     yield "tagger-sets", lambda: hmm(1, classes="sets", decoding="posterior")
     yield "tagger-lexical", lambda: hmm(2, classes="sets", n_lexical=3, max_classes=6)
     for kind in ("n0", "n1", "n2", "s"):

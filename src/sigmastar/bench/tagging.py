@@ -194,7 +194,10 @@ def languages(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]
 
 @_on_one_core
 def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures]]:
-    """Give the accuracy of the second-order tagger, its exact transducer, and that with rules."""
+    """Give the accuracy of second-order taggers, their exact transducers, and these with rules.
+
+    Lines that begin with CRF are those of discriminative training.
+    """
     brown = brown_split(data_home)
     sets = []
     for column in ("xpos", "upos"):
@@ -203,12 +206,13 @@ def accuracies(data_home: DataHome = None) -> Iterator[tuple[str, MachineFigures
             sets.append((f"EWT {column.upper()}", splits.train, splits.test))
     sets.append(("Brown", *brown))
     for name, train, test in sets:
-        hmm = HMMTagger(2).fit(train)
-        codes, starts = hmm.to_classes(words_of(test))
-        expected = hmm.tag_classes(codes, starts)
-        yield name, _measure("HMM, order 2", hmm, test)
-        lazy = FSTTagger.from_hmm(hmm, "lazy", corpus=words_of(test))
-        yield name, _measure("lazy", lazy, test, expected)
-        rules = learn_rules(train, held_out_tags(hmm, train))
-        corrected = lazy.with_rules(rules)
-        yield name, _measure(f"lazy, {len(rules)} rules", corrected, test)
+        for mark, training in (("", "counts"), ("CRF ", "discriminative")):
+            hmm = HMMTagger(2, training=training).fit(train)
+            codes, starts = hmm.to_classes(words_of(test))
+            expected = hmm.tag_classes(codes, starts)
+            yield name, _measure(f"{mark or 'HMM '}order 2", hmm, test)
+            lazy = FSTTagger.from_hmm(hmm, "lazy", corpus=words_of(test))
+            yield name, _measure(f"{mark}lazy", lazy, test, expected)
+            rules = learn_rules(train, held_out_tags(hmm, train))
+            corrected = lazy.with_rules(rules)
+            yield name, _measure(f"{mark}lazy, {len(rules)} rules", corrected, test)

@@ -89,8 +89,9 @@ def tagging(
 
     Table 1 trains an HMM on 20,000 words of Brown (lexicon and untagged text
     from 90 % of it) and compiles it into every kind of transducer; Table 2 does
-    so for several languages; "accuracy" compares the second-order tagger, its
-    exact transducer and learned correction rules with HunPos. Speeds are for
+    so for several languages; "accuracy" compares second-order taggers (from
+    counts, and discriminative: CRF), their exact transducers and learned
+    correction rules with HunPos. Speeds are for
     one core, from integer classes to integer tags.
 
     [bold]Example[/]

@@ -35,6 +35,10 @@ SCORING = {
 TAGGED_FORMATS = ("conllu", "tag-tsv", "word-tag")
 COLUMNS = ("upos", "xpos")
 TAGGER_CLASSES = {"words": "every word its own scores", "sets": "ambiguity classes"}
+TAGGER_TRAINING = {
+    "counts": "scores from frequencies",
+    "discriminative": "trained to tell right tags from wrong ones",
+}
 SMOOTHING = ("witten-bell", "deleted")
 MACHINE_KINDS = {
     "n0": "greedy, without context",

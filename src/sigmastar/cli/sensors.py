@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, show_table
 from sigmastar.cli.sensors_states import learn, states
@@ -104,11 +104,17 @@ def train(
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
-    table, known = _labelled(frames, label, sequence, length)
+    table, known = _labelled(frames, label=label, sequence=sequence, length=length)
+    if len(set(known)) < 2:
+        raise InvalidData(
+            f"{frames}: has one label only, {known[0]!r}: there is nothing to tell apart. Name the "
+            "column of the labels with --label."
+        )
     tagger = _tagger(features, centroids, metric, window, states, seed, table)
-    more = None if unlabelled is None else _read(unlabelled, None, sequence, length)
+    more = None if unlabelled is None else _read(unlabelled, sequence=sequence, length=length)
     with stage("Training"):
         tagger.fit(table, known, unlabelled=more)
+    remember(tagger, label=label, sequence=sequence, length=length)
     tagger.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
@@ -141,7 +147,7 @@ def tag(
     cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
     tagger = _load(model)
-    table = _read(frames, label, sequence, None, holes=tagger.kind == _STATES)
+    table = _read(frames, label=label, sequence=sequence, holes=tagger.kind == _STATES)
     tagged = _tagged(tagger, table, decoding)
     if json:
         emit_json({"labels": tagged.labels, "confidence": tagged.confidence}, output)
@@ -171,10 +177,14 @@ def evaluate(
     [bold]Example[/]
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
-    from sigmastar.core.confusion import confusion
+    from sigmastar.core.confusion import check_overlap, confusion
 
     tagger = _load(model)
-    table, known = _labelled(frames, label, sequence, length)
+    asked = {"label": label, "sequence": sequence}
+    columns = reading_of(model) | {name: value for name, value in asked.items() if value}
+    table, known = _labelled(frames, **(columns | {"length": length}))
+    names = tagger.names if tagger.kind == _STATES else tagger.labels.symbols
+    check_overlap(names, known, "labels", "Name the column of the labels: --label.")
     tagged = _tagged(tagger, table, decoding)
     found = confusion(known, chain.from_iterable(tagged.labels))
     counted = zip(found.labels, found.counts.diagonal(), found.counts.sum(axis=1), strict=True)
@@ -271,22 +281,15 @@ def _answer(label: object, confidence: float) -> str:
     return f"{label}\t{confidence:.4f}"
 
 
-def _read(
-    path: str,
-    label: str | None,
-    sequence: str | None,
-    length: int | None,
-    *,
-    holes: bool = False,
-) -> FrameTable:
+def _read(path: str, **columns: Any) -> FrameTable:
     from sigmastar.corpus.readers.frames import read_frames
 
     announce_stdin(path)
-    return read_frames(path, label=label, sequence=sequence, length=length, holes=holes)
+    return read_frames(path, **columns)
 
 
-def _labelled(path: str, *columns: Any) -> tuple[FrameTable, list[Any]]:
-    table = _read(path, *columns)
+def _labelled(path: str, **columns: Any) -> tuple[FrameTable, list[Any]]:
+    table = _read(path, **columns)
     if table.labels is None:
         raise InvalidData(f"{path}: has no labels. Name their column with --label.")
     return table, table.labels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from sigmastar.cli import choices, options, tagger_make
-from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.inputs import announce_stdin, reading_of
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
@@ -54,11 +53,13 @@ def tag(
     ] = "-",
     output: options.TextOutput = "-",
     format: Annotated[
-        str, choice("--format -f", choices.TAG_INPUTS, "Format of TEXT", "FORMAT")
-    ] = "lines",
+        str | None,
+        choice("--format -f", choices.TAG_INPUTS, "Format of TEXT, CoNLL-U is told", "FORMAT"),
+    ] = None,
     to: Annotated[
         str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
     ] = "word/TAG",
+    column: options.TagColumn = None,
     threads: Annotated[
         int | None, option("--threads", "How many threads; all by default.", "N", min=1)
     ] = None,
@@ -76,40 +77,43 @@ def tag(
     [bold]Examples[/]
     echo "The dog barks ." | sigmastar tagger tag fst.sigma
     sigmastar tagger tag fst.sigma text.txt -o tagged.txt
-    sigmastar tagger tag hmm.sigma test.conllu -f conllu -t conllu -o new.conllu
+    sigmastar tagger tag hmm.sigma test.conllu -t conllu -o new.conllu
     sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
     """
+    from sigmastar.corpus.readers.detect import detect_format
+    from sigmastar.corpus.readers.source import Source
+
     _limit(threads)
     tagger = load_tagger(model)
+    where = column or reading_of(model).get("column")
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(text):
-        cut_as = "words" if format == "lines" else "conllu"
+        given = format or "lines"
+        cut_as = "words" if given == "lines" else "conllu"
         written = apply_to_files(
-            partial(_tag_part, tagger, format, to),
+            partial(_tag_part, tagger, given, to, where),
             as_it_is,
             text,
             cut_as,
             folder=output_dir,
-            job=f"tag {digest_of(model)} {format} {to}",
+            job=f"tag {digest_of(model)} {given} {to} {where}",
             spread=spread,
         )
         tell_written(written, output_dir, ("sentences", "words"), json=json)
         return
     announce_stdin(text)
     began = time.perf_counter()
-    source = sys.stdin.buffer if text == "-" else open(text, "rb")
-    try:
+    with Source(text) as source:
+        if format is None:  # what comes through a pipe is answered before its format could be told
+            known = text != "-" and detect_format(source, None) == "conllu"
+            format = "conllu" if known else "lines"
         if json:
-            sentences = _tagged(tagger, source, format)
-            emit_json(sentences, output)
+            emit_json(_tagged(tagger, source, format), output)
             return
         with writing(output) as target:
             n_sentences, n_words = tagger.tag_file(
-                source, target, input_format=format, output_format=to
+                source, target, input_format=format, output_format=to, column=where
             )
-    finally:
-        if text != "-":
-            source.close()
     seconds = time.perf_counter() - began
     if output != "-":
         rate = n_words / max(seconds, 1e-9) / 1e6
@@ -121,11 +125,11 @@ def tag(
 
 
 def _tag_part(
-    tagger: Any, format: str, to: str, part: FileSpan, target: BinaryIO
+    tagger: Any, format: str, to: str, column: str | None, part: FileSpan, target: BinaryIO
 ) -> tuple[int, int]:
     with part.stream() as source:
         counts: tuple[int, int] = tagger.tag_file(
-            source, target, input_format=format, output_format=to
+            source, target, input_format=format, output_format=to, column=column
         )
     return counts
 
@@ -166,7 +170,7 @@ def evaluate(
     data: TaggedArgument,
     best: Annotated[int, options.best("How many of the most frequent confusions.")] = 10,
     format: options.TaggedFormat = None,
-    column: options.Column = "upos",
+    column: options.TagColumn = None,
     json: options.Json = False,
 ) -> None:
     """Compare a tagger's tags with the right ones.
@@ -177,7 +181,7 @@ def evaluate(
     from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 
     tagger = load_tagger(model)
-    corpus = read_gold(data, format, column)
+    corpus = read_gold(data, format, column or reading_of(model).get("column", "upos"))
     with stage(f"Tagging {len(corpus):,} sentences"):
         result = evaluate_tagger(tagger, corpus)
     if json:

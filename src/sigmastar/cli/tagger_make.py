@@ -6,7 +6,7 @@ import time
 from typing import Annotated
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import read_lines
+from sigmastar.cli.inputs import read_lines, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
@@ -50,6 +50,12 @@ def train(
         float,
         option("--threshold", "Share of the best tag's probability that a candidate needs.", "X"),
     ] = 0.02,
+    training: Annotated[
+        str, choice("--training", choices.TAGGER_TRAINING, "Where the scores come from")
+    ] = "counts",
+    passes: Annotated[
+        int, option("--passes", "discriminative: times to go through the data.", "N", min=1)
+    ] = 10,
     untagged: Annotated[
         str | None,
         option(
@@ -67,6 +73,7 @@ def train(
 
     [bold]Examples[/]
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
+    sigmastar tagger train train.conllu -o crf.sigma --training discriminative
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
@@ -80,6 +87,8 @@ def train(
         max_classes=max_classes,
         smoothing=smoothing,
         threshold=threshold,
+        training=training,
+        n_passes=passes,
     )
     began = time.perf_counter()
     with stage("Training"):
@@ -88,6 +97,7 @@ def train(
         else:
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began
+    remember(tagger, column=column)
     tagger.save(output)
     model = tagger.model_
     summary = {
@@ -155,7 +165,7 @@ def compile_(
             tagger = tagger.with_rules(RuleSet.from_text(written, tagger.tags, rules))
         if phrases or pattern:
             tagger = tagger.with_phrases(pattern)
-    tagger.save(output)
+    tagger.save(output, history={"reading": reading_of(model)})
     show_saved("Compiled a tagger", tagger.info, output, json=json)
 
 
@@ -174,7 +184,7 @@ def rules(
         int, option("--folds", "Parts of the data, each tagged from the others.", "N")
     ] = 5,
     format: options.TaggedFormat = None,
-    column: options.Column = "upos",
+    column: options.TagColumn = None,
     json: options.Json = False,
 ) -> None:
     """Learn correction rules from a tagger's errors on its training data.
@@ -191,7 +201,7 @@ def rules(
     from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
     hmm = load_trained(model)
-    corpus = read_gold(data, format, column)
+    corpus = read_gold(data, format, column or reading_of(model).get("column", "upos"))
     guessed = held_out_tags(hmm, corpus, folds)
     learned = learn_rules(
         corpus, guessed, max_rules=max_rules, min_gain=min_gain, use_words=not tags_only

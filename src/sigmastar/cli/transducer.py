@@ -41,12 +41,8 @@ PairsArgument = Annotated[
     typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
 ]
 ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
-SourceOption = Annotated[
-    str, choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
-]
-TargetOption = Annotated[
-    str, choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
-]
+_SOURCE = choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
+_TARGET = choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
 BeamOption = Annotated[
     int | None,
     option("--beam", "Hypotheses to keep while searching.", "N", min=1),
@@ -71,8 +67,8 @@ def train(
         str, option("--units", "Allowed sizes of a unit, inputs:outputs.", "SIZES")
     ] = "1:0,1:1,1:2,1:3",
     order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str, _SOURCE] = "chars",
+    target: Annotated[str, _TARGET] = "chars",
     strict: Annotated[
         bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
@@ -138,7 +134,7 @@ def apply(
     best: Annotated[int, options.best("Outputs per input.")] = 1,
     output: options.TextOutput = "-",
     beam: BeamOption = None,
-    source: SourceOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
     unknown: Annotated[
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
@@ -159,6 +155,7 @@ def apply(
     sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
     machine = _load(model)
+    source = source or machine.sides["source"]
     run = partial(_applied, machine, best=best, beam=beam, source=source, unknown=unknown)
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(inputs):
@@ -219,8 +216,8 @@ def evaluate(
     model: ModelArgument,
     pairs: PairsArgument,
     beam: BeamOption = None,
-    source: SourceOption = "chars",
-    target: TargetOption = "chars",
+    source: Annotated[str | None, _SOURCE] = None,
+    target: Annotated[str | None, _TARGET] = None,
     json: options.Json = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
@@ -228,6 +225,7 @@ def evaluate(
     [bold]Example[/]
     sigmastar transducer evaluate names.sigma test.tsv
     """
+    from sigmastar.core.confusion import check_overlap
     from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,
@@ -238,7 +236,11 @@ def evaluate(
 
     announce_stdin(pairs)
     machine = _load(model)
-    corpus = read_pairs(pairs, source=source, target=target)  # type: ignore[arg-type]
+    asked = {"source": source, "target": target}
+    sides = machine.sides | {name: unit for name, unit in asked.items() if unit is not None}
+    corpus = read_pairs(pairs, **sides)
+    how = "Read them as the model did: --target chars or --target words."
+    check_overlap(machine.target_alphabet, corpus.target.alphabet, "output symbols", how)
     begin = time.perf_counter()
     with stage(f"Applying to {len(corpus):,} inputs"):
         found, report = machine.apply(corpus.source, 1, beam=beam)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sigmastar.core.arrays import checked_runs
+from sigmastar.core.arrays import checked_runs, items_of
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.tagging.kernels.decode import viterbi_first, viterbi_second
 from sigmastar.tagging.kernels.posterior import tag_posteriors
 from sigmastar.tagging.model import TagModel
 
-__all__ = ["class_posteriors", "decode_classes"]
+__all__ = ["class_posteriors", "decode_classes", "tag_chances"]
 
 
 def decode_classes(model: TagModel, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
@@ -40,3 +40,15 @@ def class_posteriors(
     chances = np.empty(int(counts.sum()))
     tag_posteriors(codes, starts, model.classes, model.moves, places, chances)
     return places, chances
+
+
+def tag_chances(
+    model: TagModel, codes: SymbolArray, starts: IndexArray, tags: SymbolArray
+) -> FloatArray:
+    """Return P(tag | sentence) of one tag for each token; 0 for one that is no candidate."""
+    _, chances = class_posteriors(model, codes, starts)
+    owner, item = items_of(model.offsets[codes], np.diff(model.offsets)[codes])
+    chosen = model.candidates[item] == tags[owner]
+    result = np.zeros(len(codes))
+    result[owner[chosen]] = chances[chosen]
+    return result

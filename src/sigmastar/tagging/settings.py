@@ -22,6 +22,10 @@ RULES: Mapping[str, Rule] = {
     "rare_count": Integer(1),
     "max_suffix": Integer(1, 40),
     "decoding": Choice("viterbi", "posterior"),
+    "training": Choice("counts", "discriminative"),
+    "n_passes": Integer(1),
+    "penalty": Real(0),
+    "random_state": Integer(0),
     "max_iter": Integer(1),
     "tol": Real(0),
 }
@@ -44,6 +48,10 @@ class TaggerParameters:
     rare_count: int = 10
     max_suffix: int = 8
     decoding: str = "viterbi"
+    training: str = "counts"
+    n_passes: int = 10
+    penalty: float = 0.1
+    random_state: int = 0
     max_iter: int = 50
     tol: float = 1e-4
 

@@ -12,7 +12,9 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rules import Rule
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.corpus.partitions import Partitions
 from sigmastar.tagging.learn.baum_welch import learn_untagged
+from sigmastar.tagging.learn.parts import learn_tagger_of_parts
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
 from sigmastar.tagging.settings import RULES, TaggerParameters, TaggerSettings
@@ -54,6 +56,16 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
         The longest ending that the guesser looks at.
     decoding : {"viterbi", "posterior"}
         The best sequence of tags, or the best tag at each place.
+    training : {"counts", "discriminative"}
+        Scores from frequencies; or, with ``classes="words"``, from there on trained to tell right
+        tags from wrong ones (a conditional random field with features of the word), which is more
+        accurate and takes longer.
+    n_passes : int
+        Discriminative training: how often to go through the corpus.
+    penalty : float
+        Discriminative training: strength of the L2 penalty on the weights of words' features.
+    random_state : int
+        Discriminative training: seed of the order in which sentences are learned.
     max_iter, tol : int, float
         Baum-Welch (training without tags): iterations at most, and the gain in log-likelihood of a
         token at which to stop.
@@ -87,8 +99,9 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
 
         Parameters
         ----------
-        X : PairCorpus, or sequence of sentences (lists of words)
-            A PairCorpus holds the tags as well.
+        X : PairCorpus, Partitions, or sequence of sentences (lists of words)
+            A PairCorpus holds the tags as well. So do Partitions whose symbols are pairs (word,
+            tag), as ``Partitions.from_files(…, column="form+upos")`` reads them.
         y : sequence of lists of tags, optional
             The tags of X.
         lexicon : Lexicon, optional
@@ -96,12 +109,21 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
             without tags. Takes ``classes="sets"``.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
+        if self.training == "discriminative" and self.classes != "words":
+            raise InvalidParameter(
+                f'training="discriminative" needs classes="words"; got {self.classes!r}. Ambiguity '
+                'classes take training="counts".'
+            )
         if lexicon is not None and self.classes != "sets":
             raise InvalidParameter(
                 f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '
                 "their scores from the training corpus."
             )
-        if y is not None or isinstance(X, PairCorpus):
+        if isinstance(X, Partitions):
+            if y is not None or lexicon is not None:
+                raise InvalidParameter("y and lexicon must be left out with Partitions of pairs.")
+            learned = learn_tagger_of_parts(X, settings)
+        elif y is not None or isinstance(X, PairCorpus):
             learned = learn_tagger(as_tagged(X, y), settings, lexicon)
         elif lexicon is not None:
             learned = learn_untagged(as_sentences(X), lexicon, settings)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sigmastar.core.types import SymbolArray
 from sigmastar.tagging.fst.sequential import NO_STRINGS, SequentialTransducer
-from sigmastar.tagging.kernels.suffixes import N_SHAPES, POINT_BITS, decode_word, word_shape
+from sigmastar.tagging.kernels.suffixes import N_SHAPES, decode_word, word_shape
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.words import character_properties, word_spans
 
@@ -66,11 +66,7 @@ def lexicon_transducer(
 
 def guesser_transducer(vocabulary: Vocabulary, class_names: Sequence[str]) -> SequentialTransducer:
     """Build the transducer from a shape and reversed letters (see guesser_input) to classes."""
-    endings = vocabulary.trie.endings
-    used = endings.children >= 0
-    parents = endings.keys[used] >> POINT_BITS
-    points = endings.keys[used] & ((1 << POINT_BITS) - 1)
-    children = endings.children[used]
+    parents, points, children = vocabulary.trie.arcs()
     letters = [chr(point) for point in np.unique(points).tolist()]
     place = {letter: N_SHAPES + i for i, letter in enumerate(letters)}
     inputs = [*(f"<shape {i}>" for i in range(N_SHAPES)), *letters, OTHER]

@@ -44,6 +44,12 @@ class SuffixTrie:
     endings: Endings
     depth: int
 
+    def arcs(self) -> tuple[IndexArray, IndexArray, SymbolArray]:
+        """Return parent, letter (a code point) and child for every arc."""
+        keys, children = self.endings
+        used = children >= 0
+        return keys[used] >> POINT_BITS, keys[used] & _POINT_MASK, children[used]
+
     def nodes(self, words: Spans, first: BoolArray) -> SymbolArray:
         """Return the deepest node that each word reaches."""
         found = np.empty(len(words.begins), np.int32)

@@ -12,34 +12,68 @@ borrow its frequencies.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sigmastar.core.arrays import items_of, offsets_of
-from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
+from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 from sigmastar.tagging.kernels.records import Classes
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
-from sigmastar.tagging.lexicon.guesser import Guesser
+from sigmastar.tagging.lexicon.guesser import Guesser, SuffixTrie
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
 from sigmastar.tagging.settings import TaggerSettings
 
-__all__ = ["build_word_classes", "kindred_forms"]
+__all__ = [
+    "Candidates",
+    "Entries",
+    "Gains",
+    "context_gains",
+    "kindred_forms",
+    "likely_tags",
+    "merged_classes",
+    "word_entries",
+]
+
+A = TypeVar("A", np.int32, np.int64)
 
 _ROUND_SCORE = 8  # classes are equal if their scores agree to 1/8 nat, their contexts to 1/4
 _ROUND_CONTEXT = 4
+_LARGEST = 4095  # of a rounded gain
 _BATCH = 4096
 _BORROWED_PRIOR = 2.0  # as settings.prior, for a form that borrows its frequencies
 _CONTEXT_COUNT = 2  # how often a word must be seen to know how it follows tags
 
 
-class Entries(NamedTuple):
-    """What may become a class: a known word (-1: none), a guessed node, and if it is borrowed."""
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What may become a class.
 
-    word: IndexArray
-    node: IndexArray
-    borrowed: BoolArray
+    One entry for each node of the guesser, one for each form inside a sentence, and one for each
+    form at its beginning that differs there (those are ``apart``).
+    """
+
+    forms: Sequence[str]
+    apart: IndexArray
+    trie: SuffixTrie
+    word: IndexArray  # a known word for each entry, -1: none
+    node: IndexArray  # and what the guesser makes of it
+    borrowed: BoolArray  # whether it is another form's word
+
+    def __len__(self) -> int:
+        return len(self.word)
+
+    def by_form(self, values: NDArray[A]) -> tuple[NDArray[A], NDArray[A], NDArray[A]]:
+        """Cut an array over entries: of nodes, of forms inside, of forms at the beginning."""
+        last = len(self) - len(self.apart)
+        first = last - len(self.forms)
+        inside, initial = values[first:last], values[first:last].copy()
+        initial[self.apart] = values[last:]
+        return values[:first], inside, initial
 
 
 class Candidates(NamedTuple):
@@ -51,12 +85,12 @@ class Candidates(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """What a candidate of an entry gains after a tag, rounded, for every context seen."""
+    """What a candidate of an entry gains after a tag, for every context seen."""
 
     entry: IndexArray
     which: IndexArray
     before: IndexArray
-    gain: IndexArray
+    gain: FloatArray
 
 
 def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
@@ -82,37 +116,26 @@ def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
     return [(form, number, anywhere) for form, (number, anywhere) in found.items()]
 
 
-def build_word_classes(
-    lexicon: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
-) -> tuple[Classes, Vocabulary]:
-    """Build the classes of all forms and of all nodes of the guesser."""
+def word_entries(lexicon: Lexicon, guesser: Guesser) -> Entries:
+    """List all forms and all nodes of the guesser."""
     known = [(word, number, True) for number, word in enumerate(lexicon.words)]
     forms, sources, places = zip(*known, *kindred_forms(lexicon.words), strict=True)
     source, anywhere = np.array(sources, np.int64), np.array(places, bool)
     borrowed = np.arange(len(forms)) >= len(lexicon.words)
-    inside_node = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
-    initial_node = guesser.trie.nodes_of(forms, np.ones(len(forms), bool))
-    # One entry for each node of the guesser, for each form inside a sentence, and for each form
-    # at its beginning that differs there.
-    n_nodes = guesser.n_nodes
-    apart = np.flatnonzero(initial_node != inside_node)
-    entries = Entries(
-        word=np.concatenate((np.full(n_nodes, -1), np.where(anywhere, source, -1), source[apart])),
-        node=np.concatenate((np.arange(n_nodes), inside_node, initial_node[apart])).astype(
-            np.int64
-        ),
-        borrowed=np.concatenate((np.zeros(n_nodes, bool), borrowed, borrowed[apart])),
+    inside = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
+    initial = guesser.trie.nodes_of(forms, np.ones(len(forms), bool))
+    nodes, apart = np.arange(guesser.n_nodes), np.flatnonzero(initial != inside)
+    return Entries(
+        forms=forms,
+        apart=apart,
+        trie=guesser.trie,
+        word=np.concatenate((nodes * 0 - 1, np.where(anywhere, source, -1), source[apart])),
+        node=np.concatenate((nodes, inside, initial[apart])).astype(np.int64),
+        borrowed=np.concatenate((nodes < 0, borrowed, borrowed[apart])),
     )
-    found = _candidates(entries, lexicon, counts, guesser, settings)
-    gains = _context_gains(entries, found, lexicon, counts, settings)
-    classes, members = _merged(found, gains, len(entries.word), len(lexicon.tags))
-    inside = members[n_nodes : n_nodes + len(forms)]
-    initial = inside.copy()
-    initial[apart] = members[n_nodes + len(forms) :]
-    return classes, Vocabulary(forms, inside, initial, guesser.trie, members[:n_nodes])
 
 
-def _candidates(
+def likely_tags(
     entries: Entries,
     lexicon: Lexicon,
     counts: TagCounts,
@@ -142,7 +165,7 @@ def _candidates(
     return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _context_gains(
+def context_gains(
     entries: Entries,
     found: Candidates,
     lexicon: Lexicon,
@@ -154,7 +177,7 @@ def _context_gains(
     n_tags = len(lexicon.tags)
     nothing = np.zeros(0, np.int64)
     if settings.context_weight <= 0:
-        return Gains(nothing, nothing, nothing, nothing)
+        return Gains(nothing, nothing, nothing, np.zeros(0))
     word_counts = lexicon.word_counts
     word, before, tag_seen, count = counts.context.T
     begins = np.searchsorted(word, np.arange(len(lexicon.words) + 1))
@@ -171,23 +194,23 @@ def _context_gains(
     share = count[item] / word_counts[source[entry]]
     usual = np.exp(score[place]) * counts.bigrams[before[item], tag_seen[item]]
     odds = settings.context_weight / (1 - settings.context_weight)
-    gain = np.rint(np.log1p(odds * share / usual) * _ROUND_CONTEXT).astype(np.int64)
+    gain = np.log1p(odds * share / usual)
     first = np.searchsorted(owner, entry)
     return Gains(entry=entry, which=place - first, before=before[item], gain=gain)
 
 
-def _merged(
-    found: Candidates, gains: Gains, n_entries: int, n_tags: int
-) -> tuple[Classes, SymbolArray]:
-    """Round scores and give equal entries one class; return the classes, and each entry's."""
+def merged_classes(
+    entries: Entries, found: Candidates, gains: Gains, n_tags: int
+) -> tuple[Classes, Vocabulary]:
+    """Round scores and give equal entries one class; return the classes, and how to find them."""
     owner, tag, _ = found
-    offsets = np.searchsorted(owner, np.arange(n_entries + 1))
+    offsets = np.searchsorted(owner, np.arange(len(entries) + 1))
     best = np.maximum.reduceat(found.score, offsets[:-1])[owner]
     score = np.rint((found.score - best) * _ROUND_SCORE).astype(np.int64)
-    entry, which, before, gain = gains
-    order = np.lexsort((before, which, entry))
-    entry, which, before, gain = entry[order], which[order], before[order], gain[order]
-    context_codes = (which * (n_tags + 1) + before) * 4096 + np.minimum(gain, 4095)
+    order = np.lexsort((gains.before, gains.which, gains.entry))
+    entry, which, before, exact = (column[order] for column in gains)
+    gain = np.rint(exact * _ROUND_CONTEXT).astype(np.int64).clip(-_LARGEST, _LARGEST)
+    context_codes = (which * (n_tags + 1) + before) * (2 * _LARGEST + 1) + gain + _LARGEST
     context_offsets = np.searchsorted(entry, np.arange(len(offsets)))
     codes = (tag * 65536 + score + 32768).astype(np.int64)
     numbers: dict[tuple[bytes, bytes], int] = {}
@@ -212,7 +235,7 @@ def _merged(
     mine = leader_row[entry] >= 0
     table_row = leader_row[entry[mine]] + which[mine]
     unit = SCORE_UNIT // _ROUND_CONTEXT
-    context_table[table_row, before[mine]] = np.minimum(gain[mine], 4095) * unit
+    context_table[table_row, before[mine]] = gain[mine] * unit
     classes = Classes(
         offsets=offsets_of(lengths),
         candidates=tag[item].astype(np.int32),
@@ -220,4 +243,5 @@ def _merged(
         context_rows=rows,
         context=context_table,
     )
-    return classes, members
+    nodes, inside, initial = entries.by_form(members)
+    return classes, Vocabulary(entries.forms, inside, initial, entries.trie, nodes)

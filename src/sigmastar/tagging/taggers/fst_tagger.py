@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,9 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
 from sigmastar.core.stored_model import StoredModel
-from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.tagging.decode import decode_classes
+from sigmastar.tagging.decode import decode_classes, tag_chances
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.lazy import MOST_STATES, LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
@@ -28,6 +29,7 @@ from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_o
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import TagModel, model_fields, names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
+from sigmastar.tagging.taggers.sentences import Sentences
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["KINDS", "FSTTagger"]
@@ -261,6 +263,23 @@ class FSTTagger(Tagger, StoredModel):
             words, classes = np.divmod(codes, np.int32(self.n_classes))
             tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
         return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
+
+    def confidence(self, X: Sentences) -> list[FloatArray]:
+        """Return, for each word, the posterior probability of its tag; 0 if only a rule gave it.
+
+        Machines that grow know the scores of the tagger; tables do not.
+        """
+        if not isinstance(self.machine, LazyTransducer):
+            raise InvalidParameter(
+                f"confidence needs the scores of the tagger, which a machine of kind "
+                f'{self.info.get("kind")!r} does not have. Compile it with kind="lazy", or ask '
+                "the tagger that it was made of."
+            )
+        codes, starts = self.to_classes(X)
+        tagger = self if self.phrases is None or self._plain is None else self._plain[0]
+        tags = tagger.tag_classes(codes, starts)
+        chances = tag_chances(self.machine.model, codes % self.n_classes, starts, tags)
+        return [chances[a:b] for a, b in pairwise(starts.tolist())]
 
     def facts(self) -> dict[str, Any]:
         """Return the kind of machine, its size and what it knows."""

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.arrays import items_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.tagging.decode import class_posteriors, decode_classes
+from sigmastar.tagging.decode import class_posteriors, decode_classes, tag_chances
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import TagModel, model_fields
 from sigmastar.tagging.settings import RULES, TaggerSettings
@@ -40,13 +39,9 @@ class HMMTagging(Tagger):
 
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of the tag that predict gives it."""
-        model: HMMTaggerModel = self.trained_model
         codes, starts = self.to_classes(X)
-        tags = self.tag_classes(codes, starts)
-        _, chances = class_posteriors(model, codes, starts)
-        owner, item = items_of(model.offsets[codes], np.diff(model.offsets)[codes])
-        chosen = model.candidates[item] == tags[owner]
-        return np.split(chances[chosen], starts[1:-1]) if len(starts) > 1 else []
+        chances = tag_chances(self.trained_model, codes, starts, self.tag_classes(codes, starts))
+        return [chances[a:b] for a, b in pairwise(starts.tolist())]
 
     def predict_proba(self, X: Sentences) -> list[list[dict[str, float]]]:
         """Return, for each word, the probabilities of its candidate tags given the sentence."""

@@ -119,6 +119,15 @@ class TransliterationModel(StoredModel):
         if not good:
             raise InvalidModel("the parts of a transliterator do not fit its inventory of units.")
 
+    @property
+    def sides(self) -> dict[str, str]:
+        """What inputs and outputs are made of: "chars" or "words", as readers name it."""
+        long = any(len(str(symbol)) > 1 for symbol in self.source_alphabet)
+        return {
+            "source": "words" if long else "chars",
+            "target": "chars" if self.settings["text"] else "words",
+        }
+
     def n_best(
         self, source: Corpus, n_best: int = 1, *, beam: int | None = None
     ) -> list[list[tuple[list[int], float]]]:

@@ -1,0 +1,144 @@
+"""Discriminative training: the gradient, what it gains, and that machines stay exact."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import InvalidParameter
+from sigmastar.tagging.decode import class_posteriors
+from sigmastar.tagging.kernels.crf import Features, Rates, Tokens, Weights, learn_pass
+from sigmastar.tagging.kernels.records import Classes, Moves
+from sigmastar.tagging.model import SCORE_UNIT
+from tagging.oracles import all_taggings, path_score, random_model
+from tagging.test_tagger import corpus
+
+UNSEEN = [["The", "cats", "jumped", "unhappily", "."], ["a", "zig-zag", "walk", "9"], []]
+
+
+def log_chance(model, codes, tags):
+    """Return log P(tags | classes) by enumeration."""
+    scores = np.array([path_score(model, codes, t) for t in all_taggings(model, codes)], float)
+    total = np.logaddexp.reduce(scores / SCORE_UNIT)
+    return path_score(model, codes, tags) / SCORE_UNIT - total
+
+
+def changed(model, name, at, by):
+    """Return the model with one score of an array changed."""
+    array = getattr(model, name).copy()
+    array[at] += by
+    return type(model)(model.tags, **model.to_arrays() | {name: array})
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_one_step_is_the_gradient_of_the_enumerated_log_probability(order):
+    model = random_model(3, order=order, context=True)
+    codes, tags = np.array([7, 4, 7, 6, 5], np.int32), np.array([3, 0, 1, 2, 2])
+    scores = model.scores.astype(float)
+    n = len(scores)
+    # Two weights a candidate: one of its own, and one that candidates of the same tag share.
+    places = np.stack((np.arange(n), n + model.candidates), axis=1).ravel().astype(np.int32)
+    features = Features(scores, 2 * np.arange(n + 1), places, np.empty(n))
+    context = model.context.astype(float)
+    moves = Moves(model.bigram.astype(float), model.trigram.astype(float))
+    table = moves.trigram if order == 2 else moves.bigram
+    classes = Classes(model.offsets, model.candidates, features.scores, model.context_rows, context)
+    weights = Weights(np.zeros(n + model.n_tags), table.reshape(-1), context.reshape(-1))
+    before = [values.copy() for values in weights]
+    squares = Weights(*(np.full(len(values), 1e16) for values in weights))  # steps hardly move
+    tokens = Tokens(np.array([0, 5]), codes, tags)
+    learn_pass(np.array([0]), tokens, classes, moves, features, weights, squares, Rates(1.0, 0.0))
+    steps = [(a - b) / SCORE_UNIT * 1e8 for a, b in zip(weights, before, strict=True)]
+    eps = 1 << 8
+
+    def slope(name, at):
+        up, down = (log_chance(changed(model, name, at, x), codes, tags) for x in (eps, -eps))
+        return (up - down) / (2 * eps / SCORE_UNIT)
+
+    own = [slope("scores", c) for c in range(n)]
+    shared = np.bincount(model.candidates, weights=own, minlength=model.n_tags)
+    assert steps[0] == pytest.approx(np.concatenate((own, shared)), abs=1e-3)
+    name = "trigram" if order == 2 else "bigram"
+    moving = [slope(name, at) for at in np.ndindex(table.shape)]
+    assert steps[1] == pytest.approx(np.array(moving), abs=1e-3)
+    around = [slope("context", at) for at in np.ndindex(context.shape)]
+    assert steps[2] == pytest.approx(np.array(around), abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return ss.HMMTagger(training="discriminative", n_passes=4).fit(*corpus())
+
+
+def mean_log_chance(tagger, sentences, tags):
+    """Return the mean log-probability of the right tags, given the sentences."""
+    model = tagger.model_
+    codes, starts = tagger.to_classes(sentences)
+    places, chances = class_posteriors(model, codes, starts)
+    number = {tag: code for code, tag in enumerate(model.tags)}
+    right = [number[tag] for sentence in tags for tag in sentence]
+    found = []
+    for code, place, tag in zip(codes, places, right, strict=True):
+        own = model.candidates[model.offsets[code] : model.offsets[code + 1]].tolist()
+        found.append(np.log(chances[place + own.index(tag)]))
+    return np.mean(found)
+
+
+def test_right_tags_become_likelier_than_under_the_counts(trained):
+    counted = ss.HMMTagger().fit(*corpus())
+    assert mean_log_chance(trained, *corpus()) > mean_log_chance(counted, *corpus()) + 1e-3
+    losses = trained.info_["loss"]
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_lazy_machine_equals_a_discriminative_tagger(order):
+    tagger = ss.HMMTagger(order, training="discriminative", n_passes=2).fit(*corpus())
+    sentences = [*corpus(60, seed=5)[0], *UNSEEN]
+    machine = ss.FSTTagger.from_hmm(tagger, "lazy")
+    assert machine.predict(sentences) == tagger.predict(sentences)
+
+
+def test_a_file_holds_all_that_was_learned(trained, tmp_path):
+    trained.save(tmp_path / "crf.sigma")
+    loaded = ss.load(tmp_path / "crf.sigma")
+    assert loaded.predict_proba(UNSEEN) == trained.predict_proba(UNSEEN)
+    assert loaded.get_params() == trained.get_params()
+
+
+def test_the_same_seed_learns_the_same_scores(trained):
+    again = ss.HMMTagger(training="discriminative", n_passes=4).fit(*corpus())
+    assert np.array_equal(again.model_.scores, trained.model_.scores)
+    other = ss.HMMTagger(training="discriminative", n_passes=4, random_state=1).fit(*corpus())
+    assert not np.array_equal(other.model_.trigram, trained.model_.trigram)
+
+
+def test_a_strong_penalty_keeps_the_weights_of_features_small():
+    spread = []
+    for penalty in (0.0, 50.0):
+        settings = {"training": "discriminative", "n_passes": 4, "penalty": penalty}
+        model = ss.HMMTagger(**settings).fit(*corpus()).model_
+        counted = ss.HMMTagger().fit(*corpus()).model_
+        spread.append(abs(float(model.scores.min()) - float(counted.scores.min())))
+    assert spread[1] < spread[0]
+
+
+def test_ambiguity_classes_are_not_trained_discriminatively():
+    with pytest.raises(InvalidParameter, match='training="discriminative" needs classes="words"'):
+        ss.HMMTagger(training="discriminative", classes="sets").fit(*corpus())
+
+
+def test_a_compiled_tagger_is_as_sure_as_the_tagger_it_was_made_of(trained):
+    rules = ss.RuleSet.from_text("walk/VB -> DT\n", trained.tags_)
+    lazy = ss.FSTTagger.from_hmm(trained, "lazy")
+    sentences = [["Anna", "walk", "."], *UNSEEN]
+    expected = trained.confidence(sentences)
+    for found, wanted in zip(lazy.confidence(sentences), expected, strict=True):
+        assert np.array_equal(found, wanted)
+    # What only a rule says, the scores have nothing to say of.
+    corrected = lazy.with_rules(rules).confidence(sentences)[0]
+    assert corrected.tolist() == [expected[0][0], 0.0, expected[0][2]]
+
+
+def test_tables_have_no_scores_to_be_sure_by(trained):
+    with pytest.raises(InvalidParameter, match="confidence needs the scores of the tagger"):
+        ss.FSTTagger.from_hmm(trained, "n1").confidence(UNSEEN)
