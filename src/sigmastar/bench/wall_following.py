@@ -35,8 +35,8 @@ WIDTHS = {
     "correlation": [0.03, 0.1, 0.4, 1.6],
     "cosine": [0.01, 0.05, 0.2, 0.8],
 }
-# What becomes of a reading before distances are taken: a sonar that hears no echo says 5 m, which is
-# one reading in seven. The best is chosen on the validation part, for each method by itself.
+# What becomes of a reading before distances are taken: a sonar that hears no echo says 5 m, and one
+# reading in seven does. The best is chosen on the validation part, for each method by itself.
 READINGS: list[dict[str, Any]] = [
     {"readings": "raw"},
     {"readings": "clip", "limit": 1.0},

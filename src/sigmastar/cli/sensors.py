@@ -80,6 +80,12 @@ def train(
     metric: Annotated[
         str, choice("--metric", choices.FRAME_METRICS, "Distance between frames")
     ] = "euclidean",
+    readings: Annotated[
+        str, choice("--readings", choices.READINGS, "What becomes of a number before distances")
+    ] = "raw",
+    limit: Annotated[
+        float | None, option("--limit", "Where clip cuts, or what reciprocal and log bear.", "X")
+    ] = None,
     window: Annotated[
         int, option("--window", "Join each frame with those before it: 2 adds one.", "N", min=1)
     ] = 1,
@@ -104,13 +110,18 @@ def train(
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
+    from sigmastar.sensors.features.centroids import CentroidFeatures
+
     table, known = _labelled(frames, label=label, sequence=sequence, length=length)
     if len(set(known)) < 2:
         raise InvalidData(
             f"{frames}: has one label only, {known[0]!r}: there is nothing to tell apart. Name the "
             "column of the labels with --label."
         )
-    tagger = _tagger(features, centroids, metric, window, states, seed, table)
+    points = CentroidFeatures(
+        centroids, metric=metric, readings=readings, limit=limit, random_state=seed
+    )
+    tagger = _tagger(features, points, window, states, seed, table)
     more = None if unlabelled is None else _read(unlabelled, sequence=sequence, length=length)
     with stage("Training"):
         tagger.fit(table, known, unlabelled=more)
@@ -301,23 +312,15 @@ def _load(path: Path) -> Any:
 
 
 def _tagger(
-    features: str,
-    centroids: int,
-    metric: str,
-    window: int,
-    states: str,
-    seed: int,
-    table: FrameTable,
+    features: str, points: Any, window: int, states: str, seed: int, table: FrameTable
 ) -> Any:
     """Set up the estimator for one of the kinds of features."""
     from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
-    from sigmastar.sensors.features.centroids import CentroidFeatures
 
     numbers = None if states == "auto" else options.integers("--states", states)
     tagger = SpectralSequenceTagger(window=window, random_state=seed, memory=[1.0, 0.5, 0.2, 0.1])
-    points = CentroidFeatures(centroids, metric=metric, random_state=seed)
     if features == "centroids":
-        usual = [m for m in (1, 5, 10, 20, 30) if m <= centroids]
+        usual = [m for m in (1, 5, 10, 20, 30) if m <= points.n_centroids]
         return tagger.set_params(
             n_states=numbers or usual, features=points, tau="auto", ridge=[1e-5, 1e-7, 1e-9]
         )
@@ -331,7 +334,7 @@ def _tagger(
         from sklearn.preprocessing import StandardScaler
 
         # Standardised readings differ by about 2 each, squared; half of that is a soft kernel.
-        wide = table.frames.shape[1] * window if metric == "euclidean" else 0.5
+        wide = table.frames.shape[1] * window if points.metric == "euclidean" else 0.5
         classifier = make_pipeline(
             StandardScaler(),
             points.set_params(tau=float(wide)),
