@@ -56,6 +56,8 @@ _EXPORTS = {
     "read_corpus": "sigmastar.corpus.readers.api",
     "iter_corpus": "sigmastar.corpus.readers.api",
     "read_pairs": "sigmastar.corpus.readers.api",
+    "PronunciationDictionary": "sigmastar.corpus.readers.dictionary",
+    "read_dictionary": "sigmastar.corpus.readers.dictionary",
     "read_tagged": "sigmastar.corpus.readers.api",
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.loading",
@@ -145,6 +147,10 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
+    from sigmastar.corpus.readers.dictionary import (
+        PronunciationDictionary as PronunciationDictionary,
+    )
+    from sigmastar.corpus.readers.dictionary import read_dictionary as read_dictionary
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load
