@@ -77,6 +77,7 @@ _EXPORTS = {
     "MixtureHMM": "sigmastar.sensors.hmm.estimators.gaussian",
     "PoissonHMM": "sigmastar.sensors.hmm.estimators.counts",
     "CategoricalHMM": "sigmastar.sensors.hmm.estimators.counts",
+    "MultinomialHMM": "sigmastar.sensors.hmm.estimators.counts",
     "EmissionHMM": "sigmastar.sensors.hmm.estimators.counts",
     "StateStream": "sigmastar.sensors.hmm.inference.stream",
     "from_hmmlearn": "sigmastar.sensors.hmm.exchange",
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from sigmastar.sensors.hmm import emissions as emissions
     from sigmastar.sensors.hmm.estimators.counts import CategoricalHMM as CategoricalHMM
     from sigmastar.sensors.hmm.estimators.counts import EmissionHMM as EmissionHMM
+    from sigmastar.sensors.hmm.estimators.counts import MultinomialHMM as MultinomialHMM
     from sigmastar.sensors.hmm.estimators.counts import PoissonHMM as PoissonHMM
     from sigmastar.sensors.hmm.estimators.gaussian import GaussianHMM as GaussianHMM
     from sigmastar.sensors.hmm.estimators.gaussian import MixtureHMM as MixtureHMM

@@ -79,6 +79,13 @@ FEATURES = {
     "centroids": "similarities to k-means centroids",
 }
 FRAME_METRICS = ("euclidean", "correlation", "cosine")
+READINGS = {
+    "raw": "nothing",
+    "clip": "at most --limit",
+    "reciprocal": "one over it",
+    "log": "its logarithm",
+    "standard": "standard units; all for features of centroids",
+}
 DECODINGS = {
     "marginal": "each frame given the whole sequence",
     "filter": "each frame given those so far",

@@ -19,13 +19,14 @@ import numpy as np
 
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.partitioned_counts import PartitionedForest, forest_of
-from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
+from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.size import check_weights
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.checkpoints import fingerprint
 from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import Stage, stage
