@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from sigmastar.cli import choices, options, tagger_make
-from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.inputs import announce_stdin, load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
@@ -44,6 +45,7 @@ def _group() -> None:
 
 app.command()(tagger_make.train)
 app.command("compile")(tagger_make.compile_)
+app.command()(tagger_make.lemmas)
 
 
 @app.command()
@@ -59,6 +61,10 @@ def tag(
     to: Annotated[
         str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
     ] = "word/TAG",
+    lemmas: Annotated[
+        Path | None,
+        option("--lemmas", "With -t conllu: lemmas to write, learned by lemmas.", "FILE"),
+    ] = None,
     threads: Annotated[
         int | None, option("--threads", "How many threads; all by default.", "N", min=1)
     ] = None,
@@ -77,20 +83,26 @@ def tag(
     echo "The dog barks ." | sigmastar tagger tag fst.sigma
     sigmastar tagger tag fst.sigma text.txt -o tagged.txt
     sigmastar tagger tag hmm.sigma test.conllu -f conllu -t conllu -o new.conllu
+    sigmastar tagger tag hmm.sigma text.txt -t conllu --lemmas lemmas.sigma
     sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
     """
     _limit(threads)
     tagger = load_tagger(model)
+    lemmatizer = None
+    job = f"tag {digest_of(model)} {format} {to}"
+    if lemmas is not None:
+        lemmatizer = load_kind(lemmas, ("Lemmatizer",), "a lemmatizer", "sigmastar tagger lemmas")
+        job += f" {digest_of(lemmas)}"
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(text):
         cut_as = "words" if format == "lines" else "conllu"
         written = apply_to_files(
-            partial(_tag_part, tagger, format, to),
+            partial(_tag_part, tagger, lemmatizer, format, to),
             as_it_is,
             text,
             cut_as,
             folder=output_dir,
-            job=f"tag {digest_of(model)} {format} {to}",
+            job=job,
             spread=spread,
         )
         tell_written(written, output_dir, ("sentences", "words"), json=json)
@@ -101,11 +113,14 @@ def tag(
     try:
         if json:
             sentences = _tagged(tagger, source, format)
+            if lemmatizer is not None:
+                for word in (word for sentence in sentences for word in sentence):
+                    word["lemma"] = lemmatizer.lemma(word["word"], word["tag"])
             emit_json(sentences, output)
             return
         with writing(output) as target:
             n_sentences, n_words = tagger.tag_file(
-                source, target, input_format=format, output_format=to
+                source, target, input_format=format, output_format=to, lemmatizer=lemmatizer
             )
     finally:
         if text != "-":
@@ -121,11 +136,11 @@ def tag(
 
 
 def _tag_part(
-    tagger: Any, format: str, to: str, part: FileSpan, target: BinaryIO
+    tagger: Any, lemmatizer: Any, format: str, to: str, part: FileSpan, target: BinaryIO
 ) -> tuple[int, int]:
     with part.stream() as source:
         counts: tuple[int, int] = tagger.tag_file(
-            source, target, input_format=format, output_format=to
+            source, target, input_format=format, output_format=to, lemmatizer=lemmatizer
         )
     return counts
 

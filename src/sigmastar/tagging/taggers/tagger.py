@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from sigmastar.core.confusion import accuracy
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
 from sigmastar.tagging.taggers.sentences import (
     Sentences,
     as_sentences,
@@ -67,6 +68,7 @@ class Tagger:
         *,
         input_format: str = "lines",
         output_format: str = "word/TAG",
+        lemmatizer: Lemmatizer | None = None,
     ) -> tuple[int, int]:
         """Tag a binary stream of text; return the number of sentences and of words.
 
@@ -79,6 +81,16 @@ class Tagger:
             ignored) with a blank line after each sentence; or CoNLL-U.
         output_format : {"word/TAG", "tsv", "conllu"}
             ``conllu`` keeps the columns of CoNLL-U input and sets UPOS and XPOS, or makes new ones.
+        lemmatizer : Lemmatizer, optional
+            Sets the column LEMMA of CoNLL-U output.
         """
-        formats = {"input_format": input_format, "output_format": output_format}
-        return tag_file(source, target, self.vocabulary_, self.tag_classes, self.tags_, **formats)
+        return tag_file(
+            source,
+            target,
+            self.vocabulary_,
+            self.tag_classes,
+            self.tags_,
+            input_format=input_format,
+            output_format=output_format,
+            lemma=None if lemmatizer is None else lemmatizer.lemma,
+        )

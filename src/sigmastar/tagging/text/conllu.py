@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
 
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
+from sigmastar.corpus.readers.conllu import FORM, LEMMA, UPOS, XPOS, word_columns
 from sigmastar.tagging.kernels.words import Spans
 from sigmastar.tagging.lexicon.words import encoded, word_spans
 
-__all__ = ["ConlluBlock", "new_lines"]
+__all__ = ["ConlluBlock", "Lemma", "new_lines"]
 
 _ENCODING = ("utf-8", "surrogateescape")
+Lemma = Callable[[str, str], str]  # of a word with a tag
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,27 +53,36 @@ class ConlluBlock:
             starts.append(len(forms))
         return cls(lines, words, word_spans(forms), np.array(starts, np.int64))
 
-    def tagged(self, tags: SymbolArray, names: tuple[str, ...]) -> bytes:
-        """Return the lines with new tags in the columns UPOS and XPOS."""
+    def tagged(self, tags: SymbolArray, names: tuple[str, ...], lemma: Lemma | None) -> bytes:
+        """Return the lines with new tags in the columns UPOS and XPOS, and new lemmas if asked."""
         lines = list(self.lines)
         for place, tag in zip(self.words, tags.tolist(), strict=True):
             columns = lines[place].split("\t")
             columns[UPOS] = columns[XPOS] = names[tag]
+            if lemma is not None:
+                columns[LEMMA] = lemma(columns[FORM], names[tag])
             lines[place] = "\t".join(columns)
         return "\n".join(lines).encode(*_ENCODING)
 
 
 def new_lines(
-    tokens: Spans, starts: IndexArray, tags: SymbolArray, names: tuple[str, ...]
+    tokens: Spans,
+    starts: IndexArray,
+    tags: SymbolArray,
+    names: tuple[str, ...],
+    lemma: Lemma | None,
 ) -> bytes:
-    """Write tokens and their tags as CoNLL-U."""
+    """Write tokens and their tags, and lemmas if asked, as CoNLL-U."""
     raw = tokens.data.tobytes()
     spelled = [encoded(name) for name in names]
     spans = list(zip(tokens.begins.tolist(), tokens.ends.tolist(), tags.tolist(), strict=True))
     rows: list[bytes] = []
     for a, b in pairwise(starts.tolist()):
         for number, (begin, end, tag) in enumerate(spans[a:b], 1):
-            name = spelled[tag]
-            rows.append(b"%d\t%s\t_\t%s\t%s\t_\t_\t_\t_\t_" % (number, raw[begin:end], name, name))
+            name, form, base = spelled[tag], raw[begin:end], b"_"
+            if lemma is not None:
+                base = encoded(lemma(form.decode(*_ENCODING), names[tag]))
+            columns = (number, form, base, name, name)
+            rows.append(b"%d\t%s\t%s\t%s\t%s\t_\t_\t_\t_\t_" % columns)
         rows.append(b"")
     return b"\n".join(rows) + b"\n" if rows else b""

@@ -11,14 +11,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel, ParseError
+from sigmastar.core.errors import InvalidModel, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.words import word_spans
-from sigmastar.tagging.text.conllu import ConlluBlock, new_lines
+from sigmastar.tagging.text.conllu import ConlluBlock, Lemma, new_lines
 
 __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 
@@ -43,6 +43,7 @@ def tag_file(
     *,
     input_format: str = "lines",
     output_format: str = "word/TAG",
+    lemma: Lemma | None = None,
 ) -> tuple[int, int]:
     """Tag a stream of text; return the number of sentences and of words.
 
@@ -50,6 +51,11 @@ def tag_file(
     """
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
+    if lemma is not None and output_format != "conllu":
+        raise InvalidParameter(
+            f"lemmas have a column in CoNLL-U only; got output_format={output_format!r}. "
+            'Write output_format="conllu" (on the command line: -t conllu).'
+        )
     n_sentences = n_words = n_lines = 0
     _check_names(tags, output_format)
     path = str(getattr(source, "name", "input"))
@@ -67,9 +73,9 @@ def tag_file(
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":
                 if lines is not None:
-                    _write(target, lines.tagged(found, tags))
+                    _write(target, lines.tagged(found, tags, lemma))
                 else:
-                    _write(target, new_lines(tokens, starts, found, tags))
+                    _write(target, new_lines(tokens, starts, found, tags, lemma))
             else:
                 room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
