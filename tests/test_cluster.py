@@ -1,5 +1,6 @@
 """A real cluster of processes: the bits of one machine, with any number of workers, some killed."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -7,12 +8,18 @@ import sys
 import textwrap
 import threading
 import time
+from functools import partial
+from pathlib import Path
 
 import dask
 import numpy as np
 import pytest
 
 import sigmastar as ss
+from sigmastar.cli.parts import as_it_is
+from sigmastar.core.cluster import ClusterRunner
+from sigmastar.corpus.apply import write_parts
+from sigmastar.corpus.part_sources import file_parts
 
 pytestmark = pytest.mark.compiled  # workers without compiled kernels would take minutes
 
@@ -39,7 +46,7 @@ def cluster():
     }
     with dask.config.set(settings):
         with LocalCluster(
-            n_workers=4, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as here:
             with Client(here, set_as_default=False) as client:
                 yield here, client
@@ -80,20 +87,30 @@ def test_any_number_of_workers_gives_the_local_bits(cluster, files, tmp_path, n_
             assert learner.fit(far).model_ == learner.fit(local).model_, (name, options)
 
 
-def kill_workers(cluster, times, stop):
-    """Kill a worker now and then, whatever it is doing."""
-    here, _ = cluster
-    for turn in range(times):
-        if stop.wait(0.3):
-            break
-        alive = [worker for worker in here.workers.values() if worker.process]
-        pid = alive[turn % len(alive)].process.process.pid
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+class Killer(threading.Thread):
+    """Kills a worker now and then, whatever it is doing, five times in all."""
 
+    def __init__(self, cluster):
+        super().__init__()
+        self.here, _ = cluster
+        self.killed = []
+        self.stop = threading.Event()
 
-killed = []
+    def run(self):
+        while len(self.killed) < 5 and not self.stop.wait(0.3):
+            alive = [w.process.process.pid for w in self.here.workers.values() if w.process]
+            pid = alive[len(self.killed) % len(alive)]
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+                self.killed.append(pid)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.join()
 
 
 def test_killed_workers_leave_no_trace(cluster, files):
@@ -101,19 +118,39 @@ def test_killed_workers_leave_no_trace(cluster, files):
     learner = ss.BaumWelchPFA(3, random_state=0, max_iter=60, tol=0)
     wanted = learner.fit(parts(files)).model_
     far = parts(files, client=client)
-    killed.clear()
-    stop = threading.Event()
-    killer = threading.Thread(target=kill_workers, args=(cluster, 5, stop))
-    killer.start()
-    try:
-        found = learner.fit(far).model_
-        while len(killed) < 5 and killer.is_alive():  # went too fast: again under fire
+    with Killer(cluster) as killer:
+        while killer.is_alive():
             assert learner.fit(far).model_ == wanted
-    finally:
-        stop.set()
-        killer.join()
-    assert found == wanted
-    assert len(killed) == 5
+    assert len(killer.killed) == 5
+
+
+def test_killed_workers_lose_no_sentence_of_a_tagging_job(cluster, tmp_path):
+    from sigmastar.cli.tagger import _tag_part
+
+    client = only(cluster, 2)
+    english = ss.datasets.load_demo_english()
+    tagger = ss.HMMTagger(order=1).fit(english.train).model_
+    text = tmp_path / "text.txt"
+    text.write_text("".join(" ".join(words) + "\n" for words, _ in english.test) * 20)
+    sources = file_parts(text, format="words", part_bytes=2000)
+    job = {"names": [source.name for source in sources], "job": "tag"}
+    write = partial(_tag_part, tagger, "lines", "word/TAG")
+    none = [None] * len(sources)
+    with open(text, "rb") as source, open(tmp_path / "wanted.txt", "wb") as target:
+        counts = tagger.tag_file(source, target)
+    with Killer(cluster) as killer:
+        for turn in itertools.count():
+            folder = tmp_path / f"out{turn}"
+            runner = ClusterRunner(client)
+            done = write_parts(
+                write, as_it_is, None, sources, none, runner=runner, folder=folder, **job
+            )
+            found = b"".join(Path(file).read_bytes() for file in done.files)
+            assert found == (tmp_path / "wanted.txt").read_bytes()
+            assert done.counts == counts
+            if not killer.is_alive():
+                break
+    assert len(killer.killed) == 5
 
 
 def test_a_bad_part_is_told_from_a_worker(cluster, tmp_path):

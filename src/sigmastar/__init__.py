@@ -42,6 +42,8 @@ _EXPORTS = {
     "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
     "END": "sigmastar.corpus.end",
+    "alarm_threshold": "sigmastar.automata.inference",
+    "anomaly_scores": "sigmastar.automata.inference",
     "likeliest_strings": "sigmastar.automata.inference",
     "bits_per_symbol": "sigmastar.automata.inference",
     "log_prefix_proba": "sigmastar.automata.inference",
@@ -56,6 +58,8 @@ _EXPORTS = {
     "read_corpus": "sigmastar.corpus.readers.api",
     "iter_corpus": "sigmastar.corpus.readers.api",
     "read_pairs": "sigmastar.corpus.readers.api",
+    "PronunciationDictionary": "sigmastar.corpus.readers.dictionary",
+    "read_dictionary": "sigmastar.corpus.readers.dictionary",
     "read_tagged": "sigmastar.corpus.readers.api",
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.loading",
@@ -87,6 +91,7 @@ _EXPORTS = {
     "KHMMTransducer": "sigmastar.transducers.estimators.baselines",
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
+    "SigmastarError": "sigmastar.core.errors",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {
@@ -116,6 +121,8 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM
     from sigmastar.automata.formats.files import write_model as write_model
     from sigmastar.automata.inference import END as END
+    from sigmastar.automata.inference import alarm_threshold as alarm_threshold
+    from sigmastar.automata.inference import anomaly_scores as anomaly_scores
     from sigmastar.automata.inference import bits_per_symbol as bits_per_symbol
     from sigmastar.automata.inference import likeliest_strings as likeliest_strings
     from sigmastar.automata.inference import log_prefix_proba as log_prefix_proba
@@ -131,6 +138,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.models.pfa import PFA as PFA
     from sigmastar.automata.models.wfa import WFA as WFA
     from sigmastar.core import errors as errors
+    from sigmastar.core.errors import SigmastarError as SigmastarError
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frames import FrameTable as FrameTable
@@ -140,6 +148,10 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.api import read_corpus as read_corpus
     from sigmastar.corpus.readers.api import read_pairs as read_pairs
     from sigmastar.corpus.readers.api import read_tagged as read_tagged
+    from sigmastar.corpus.readers.dictionary import (
+        PronunciationDictionary as PronunciationDictionary,
+    )
+    from sigmastar.corpus.readers.dictionary import read_dictionary as read_dictionary
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
     from sigmastar.loading import load as load

@@ -39,7 +39,7 @@ def test_any_number_of_partitions_gives_the_counts_of_the_whole(sequences, n_par
 def test_a_cluster_learns_the_local_model_bit_for_bit():
     sequences = drawn(400)
     bag = dask.bag.from_sequence(sequences, npartitions=20)  # more than are merged at a time
-    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as c:
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as c:
         with dask.config.set(scheduler=c):
             alphabet = collect_alphabet(bag)
             counts = count_bag(bag, PLAN, alphabet)

@@ -126,3 +126,18 @@ def test_what_does_not_add_up_over_parts_says_so():
         ss.BaumWelchPFA(2).fit(parts, sample_weight=[1, 1])
     with pytest.raises(InvalidParameter, match="lengths goes with"):
         ss.KneserNey(2).fit(parts, lengths=[1])
+
+
+def test_the_search_sees_a_sample_and_the_winner_all(monkeypatch):
+    from sigmastar.automata.auto import parts
+
+    monkeypatch.setattr(parts, "SAMPLE", 100)
+    sequences = drawn(400)
+    est = ss.AutoWFA(time_budget=0.5, random_state=0).fit(cut(sequences, 90))
+    assert 60 < est.info_["sampled"] < 140
+    recipe = ss.AutoWFA(recipe=est.recipe_, random_state=0)
+    assert recipe.fit(cut(sequences, 90, threads=1)).model_ == est.model_
+    if "objective" in est.info_:
+        objective = est.info_["objective"]
+        assert (np.diff(objective) >= -1e-12).all()
+    assert np.isfinite(est.score(sequences))

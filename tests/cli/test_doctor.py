@@ -1,5 +1,6 @@
 """The doctor tells the truth about the installation, and a broken learner is found."""
 
+import io
 import json
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from sigmastar.automata.learn import spectral as learn_spectral
+from sigmastar.bench import warm
 from sigmastar.cli import checkup
 from sigmastar.cli.main import app
+from sigmastar.core import compiling
+from sigmastar.core.compiling import watch_compiling
 from sigmastar.core.types import Learned
 
 
@@ -74,3 +78,43 @@ def test_extras_are_those_of_the_package(extra):
 
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     assert f"\n{extra} = [" in text
+
+
+def test_warming_runs_every_part_and_counts_what_was_compiled(monkeypatch):
+    ran = []
+    watch = watch_compiling()
+
+    def part(name):
+        def run(*_):
+            ran.append(name)
+            watch.on_start(None)
+            watch.on_end(None)
+
+        return run
+
+    for name in ("demo_automaton", "demo_text", "compile_names", "demo_sensors"):
+        monkeypatch.setattr(warm, name, part(name))
+    found = json.loads(doctor("--warm", "--json").stdout)
+    assert found["warm"]["kernels"] == 4
+    assert ran == ["demo_automaton", "demo_text", "compile_names", "demo_sensors"]
+
+
+def test_people_are_told_once_that_kernels_are_compiled(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    clock = iter([0.0, 0.6, 1.0, 1.7, 2.0, 9.0])
+    monkeypatch.setattr(compiling.time, "perf_counter", lambda: next(clock))
+    for stream, times in ((Terminal(), 1), (io.StringIO(), 0)):
+        monkeypatch.setattr(compiling.sys, "stderr", stream)
+        watch = compiling.Compiling()
+        clock = iter([0.0, 0.6, 1.0, 1.7, 2.0, 9.0])
+        for _ in range(3):
+            watch.on_start(None)
+            watch.on_start(None)  # a kernel that the first one calls
+            watch.on_end(None)
+            watch.on_end(None)
+        assert stream.getvalue().count("compiling kernels, once") == times
+        assert watch.kernels == 6
+        assert watch.seconds == pytest.approx(0.6 + 0.7 + 7.0)

@@ -275,6 +275,13 @@ def test_who_gives_up_early_does_not_wait():
     gate.set()
 
 
+def test_parts_that_do_not_fit_together_are_worked_on_one_after_the_other():
+    for memory, threads in (("1GB", 4), ("1MB", 2), ("1kB", 1)):
+        runner = LocalRunner(4, max_memory=memory)
+        runner.expect(200_000)
+        assert runner.threads == threads
+
+
 def test_what_is_placed_is_kept_while_there_is_room():
     calls = []
 

@@ -281,8 +281,8 @@ def _transliterators() -> Iterator[tuple[str, Maker]]:
     def learned(method: str, **settings: Any) -> Any:
         return ss.Transliterator(method, max_iter=3, align_iter=4, **settings).fit(NAMES)
 
-    quick = {"order": 2, "n_states": 2, "n_folds": 2, "n_candidates": 4}
-    for scorer in ("reverse", "short", "target", "spectral", "learnfst"):
+    quick = {"order": 2, "n_states": 2, "n_folds": 2, "n_candidates": 4, "n_models": 1}
+    for scorer in ("reverse", "short", "target", "spectral", "learnfst", "discriminative"):
         yield (
             f"names-{scorer}",
             lambda scorer=scorer: _folded(learned("combined", scorers=(scorer,), **quick)),
@@ -290,6 +290,10 @@ def _transliterators() -> Iterator[tuple[str, Maker]]:
     every = ("reverse", "short", "target", "spectral")
     yield "names-combined", lambda: _folded(learned("combined", scorers=every, **quick))
     yield "names-joint-ngram", lambda: learned("joint-ngram", order=3)
+    yield (
+        "names-method-discriminative",
+        lambda: _folded(learned("discriminative", n_models=1, target_form="decomposed")),
+    )
     yield "names-joint-spectral", lambda: learned("joint-spectral", n_states=2)
     yield "names-method-learnfst", lambda: learned("learnfst", n_states=2)
     yield "names-method-em", lambda: learned("em", n_states=2)

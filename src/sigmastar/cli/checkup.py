@@ -30,6 +30,7 @@ OPTIONAL = (
     ("matplotlib", "plot", "figures"),
     ("pooch", "data", "downloads of public data"),
     ("dask", "dask", "many machines"),
+    ("starlette", "serve", "models over HTTP"),
 )
 _TOLERANCE = 1e-8
 

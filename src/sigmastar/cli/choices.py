@@ -56,7 +56,21 @@ TAG_INPUTS = {
 }
 TAG_OUTPUTS = {"word/TAG": "a sentence a line", "tsv": "a token a line", "conllu": "CoNLL-U"}
 
-TRANSLITERATION_METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
+TRANSLITERATION_METHODS = (
+    "combined",
+    "discriminative",
+    "joint-ngram",
+    "joint-spectral",
+    "learnfst",
+    "em",
+)
+PAIR_FORMATS = {
+    "tsv": "tab-separated pairs",
+    "dictionary": "words and phones as of WikiPron, CMU, Kaldi or MFA",
+}
+DICTIONARY_STYLES = ("wikipron", "cmu", "kaldi", "kaldi-probabilities", "mfa")
+SOURCE_FORMS = ("auto", "given", "composed", "decomposed", "folded")
+TARGET_FORMS = ("auto", "given", "decomposed", "split")
 PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}
 
 FEATURES = {
@@ -83,6 +97,7 @@ DEMO_PARTS = {
     "sensors": "movements of a robot",
 }
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
+G2P_LANGUAGES = tuple("ady arm bul dut fre geo gre hin hun ice jpn kor lit rum vie".split())
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",
     "LearnFST, m = 2",
@@ -90,6 +105,7 @@ TRANSLITERATION_ROWS = (
     "EM transducer, m = 3",
     "joint spectral",
     "joint n-gram",
+    "discriminative",
     "combined",
 )
 WALL_METHODS = (

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from sigmastar.cli import options
+from sigmastar.cli.options import option
 from sigmastar.cli.output import emit_json, out, shown
 
 __all__ = ["doctor"]
 
 
-def doctor(json: options.Json = False) -> None:
+def doctor(
+    warm: Annotated[
+        bool, option("--warm", "Compile the kernels of all parts, and keep them.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
     """Check the installation: versions, threads, BLAS, optional parts, data, a real computation.
 
     The self-check learns a small machine from its exact moments and compares
     the probabilities of 127 strings with the truth. Ends with 1 if it fails.
-    Put what this prints (or --json) into reports of problems.
+    Put what this prints (or --json) into reports of problems. --warm runs every
+    part of the package on a few data, so that nothing is left to compile later:
+    in the recipe of a container, or before a demonstration.
 
     [bold]Examples[/]
     sigmastar doctor
     sigmastar doctor --json
+    sigmastar doctor --warm
     """
     from sigmastar.cli.checkup import examine
 
     found = examine()
+    if warm:
+        from sigmastar.bench.warm import compile_all
+
+        found["warm"] = compile_all()
     if json:
         emit_json(found)
     else:
@@ -46,6 +59,9 @@ def _show(found: dict[str, Any]) -> None:
         for good, name, text in lines(found):
             mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]–[/]"}[good]
             out.print(f"  {mark} {shown(name):24} {shown(text)}", soft_wrap=True)
+    if "warm" in found:
+        made = found["warm"]
+        out.print(f"Compiled {made['kernels']} kernels in {made['seconds']:.0f} s.")
     verdict = "[bold green]All is well.[/]" if found["ok"] else "[bold red]Something is wrong.[/]"
     out.print(verdict)
 

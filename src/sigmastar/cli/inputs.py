@@ -31,6 +31,26 @@ def announce_stdin(path: object) -> None:
         note("reading standard input; end it with Ctrl-D.")
 
 
+def reading_of(path: str | Path) -> dict[str, Any]:
+    """Return how the data of a saved model were read, as far as its file tells."""
+    from sigmastar.core.model_files import read_history
+
+    reading = read_history(path).get("reading") if str(path).endswith(".sigma") else None
+    return reading if isinstance(reading, dict) else {}
+
+
+def text_format(path: str | Path) -> str | None:
+    """Return whether a model was learned from words or characters of text, None if from neither."""
+    format = reading_of(path).get("format")
+    return format if format in ("words", "chars") else None
+
+
+def remember(estimator: Any, **reading: Any) -> None:
+    """Keep with what was learned how its data were read: they are tested in the same way."""
+    known = {name: value for name, value in reading.items() if value is not None}
+    estimator.info_ = {**estimator.info_, "reading": known}
+
+
 def read_for(model: Any, data: str, format: str | None, unknown: str) -> Corpus:
     """Read sequences as the model spells its symbols: integers stay integers, text becomes text."""
     from sigmastar.corpus.readers.api import read_corpus
@@ -41,6 +61,14 @@ def read_for(model: Any, data: str, format: str | None, unknown: str) -> Corpus:
         return read_corpus(data, format, alphabet=known, unknown=unknown)  # type: ignore[arg-type]
     except UnknownSymbol as error:
         raise UnknownSymbol(f"{data}: {error} (On the command line: --unknown ignore.)") from None
+
+
+def read_any(data: str, format: str | None) -> Corpus:
+    """Read sequences whatever their symbols are, known to a model or not."""
+    from sigmastar.corpus.readers.api import read_corpus
+
+    announce_stdin(data)
+    return read_corpus(data, format)
 
 
 def read_lines(path: str | Path) -> list[str]:

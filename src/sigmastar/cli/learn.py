@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.inputs import announce_stdin, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
 from sigmastar.cli.parts import Spread
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, PoorModelWarning
 from sigmastar.core.progress import stage
 
 __all__ = ["learn"]
@@ -87,7 +88,7 @@ def learn(
     sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma
     """
     from sigmastar.automata.estimators.registry import find_method
-    from sigmastar.corpus.readers.api import read_corpus
+    from sigmastar.corpus.readers.api import read_corpus_as
 
     chosen = find_method(method)
     estimator = chosen.build(
@@ -105,24 +106,32 @@ def learn(
     )
     announce_stdin(data)
     spread = Spread(workers, cluster, scratch, memory, on_error)
+    found, told = format, []
     with ExitStack() as held:
         if spread.wanted(data):
             coding = "unk" if unknown == "unk" else "error"
             corpus = held.enter_context(spread.partitions(data, format, unknown=coding))
         else:
-            corpus = read_corpus(data, format)
+            corpus, found = read_corpus_as(data, format)
         n_sequences, n_symbols = len(corpus), corpus.n_symbols
         if not n_symbols:
             source = "standard input" if data == "-" else data
             raise InvalidData(
                 f"{source}: there is nothing to learn from; give sequences, one a line."
             )
+        if format is None and found is not None and not json:
+            note(
+                f"read {data} as {found}: {n_sequences:,} sequences, "
+                f"{len(corpus.alphabet):,} symbols (--format for another)."
+            )
         started = time.perf_counter()
-        with stage(f"Learning by {method}"):
+        with warnings.catch_warnings(record=True) as told, stage(f"Learning by {method}"):
+            warnings.simplefilter("always", PoorModelWarning)
             estimator.fit(corpus)
         seconds = time.perf_counter() - started
     model = estimator.model_
     if output is not None:
+        remember(estimator, format=found)
         estimator.save(output)
     report: dict[str, Any] = {
         "method": method,
@@ -140,6 +149,15 @@ def learn(
     shown = ("spectral_radius", "total_mass", "negative_mass", "duality_gap")
     figures = {name: estimator.info_[name] for name in shown if name in estimator.info_}
     show_properties(f"Learned by {chosen.summary}", report | figures)
+    if figures.get("spectral_radius", 0.0) >= 1.0:
+        note(
+            f"the weights of all strings have no finite sum (spectral radius "
+            f"{figures['spectral_radius']:.2f}): the model predicts symbol by symbol, and its "
+            "scores are products of predictions. For a distribution over strings use -m em, "
+            "bw-sep or separable, or fewer states (-n)."
+        )
+    for warning in told:
+        note(str(warning.message))
     if output is None:
         note("not saved: give -o model.sigma to keep the model.")
     else:

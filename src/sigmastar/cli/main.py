@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from typer.core import TyperGroup
 
 from sigmastar import __version__
 from sigmastar.cli import (
+    anomalies,
     bench,
     demo,
     doctor,
@@ -20,10 +22,11 @@ from sigmastar.cli import (
     report,
     scores,
     sensors,
+    serve,
     tagger,
     transducer,
 )
-from sigmastar.cli.output import err, progress, shown
+from sigmastar.cli.output import err, note, progress, shown
 from sigmastar.core.errors import SigmastarError
 
 __all__ = ["app", "main"]
@@ -74,12 +77,14 @@ app.command(rich_help_panel=LEARN)(learn.learn)
 app.command(rich_help_panel=ASK)(machines.show)
 app.command(rich_help_panel=ASK)(scores.score)
 app.command(rich_help_panel=ASK)(scores.predict)
+app.command(rich_help_panel=ASK)(anomalies.anomalies)
 app.command(rich_help_panel=ASK)(machines.sample)
 app.command(rich_help_panel=ASK)(machines.export)
 app.command(rich_help_panel=ASK)(report.report)
 app.add_typer(tagger.app, name="tagger", rich_help_panel=SYSTEMS)
 app.add_typer(transducer.app, name="transducer", rich_help_panel=SYSTEMS)
 app.add_typer(sensors.app, name="sensors", rich_help_panel=SYSTEMS)
+app.command(rich_help_panel=SYSTEMS)(serve.serve)
 app.command(rich_help_panel=MEASURE)(scores.perplexity)
 app.add_typer(bench.app, name="bench", rich_help_panel=MEASURE)
 app.command(rich_help_panel=HELP)(demo.demo)
@@ -113,6 +118,7 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout):  # files and pipes hold UTF-8 whatever the locale says
         if stream is not None and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
+    warnings.showwarning = lambda message, *_: note(str(message))
     if hasattr(signal, "SIGTERM"):
         signal.signal(signal.SIGTERM, _terminated)
     try:

@@ -191,6 +191,10 @@ TaggedFormat = Annotated[str | None, format_of(choices.TAGGED_FORMATS)]
 Column = Annotated[
     str, choice("--column", choices.COLUMNS, "Which tags, where there are two", "COLUMN")
 ]
+TagColumn = Annotated[
+    str | None,
+    choice("--column", choices.COLUMNS, "Which tags, by default those trained on", "COLUMN"),
+]
 Unknown = Annotated[
     str, choice("--unknown", choices.UNKNOWN, "What to do with symbols the model does not know")
 ]

@@ -63,7 +63,7 @@ class Spread:
             n_workers=self.workers,
             threads_per_worker=1,
             memory_limit=limit,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
         ) as cluster:
             with distributed.Client(cluster, set_as_default=False) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,7 +41,7 @@ def report(
             "FORMAT",
         ),
     ] = None,
-    column: options.Column = "upos",
+    column: options.TagColumn = None,
     label: Annotated[
         str | None, option("--label", "Frames: the column with the labels.", "COLUMN")
     ] = None,
@@ -64,7 +65,12 @@ def report(
 
     target = output or Path(f"{model.stem}.html")
     subject = _subject(model)
-    test = None if data is None else _read(subject.model, data, format, column, label, length)
+    test = None
+    if data is not None:
+        asked = {"format": format, "column": column, "label": label, "length": length}
+        known = subject.history.get("reading") or {}
+        found = {name: value for name, value in asked.items() if value is not None}
+        test = _read(subject.model, data, {**known, **found})
     write_report(subject, target, data=test, title=title or model.stem)
     if json:
         emit_json({"saved": str(target), "bytes": target.stat().st_size})
@@ -82,25 +88,22 @@ def _subject(path: Path) -> Subject:
     return Subject(read_model(path), {}, path.stem)
 
 
-def _read(
-    machine: Any,
-    path: Path,
-    format: str | None,
-    column: str,
-    label: str | None,
-    length: int | None,
-) -> Any:
-    """Read test data as the kind of model takes it."""
+def _read(machine: Any, path: Path, reading: Mapping[str, Any]) -> Any:
+    """Read test data as the kind of model takes it, and as it was trained."""
     from sigmastar.corpus.readers.api import read_corpus, read_pairs, read_tagged
     from sigmastar.corpus.readers.frames import read_frames
     from sigmastar.sensors.hmm.files import read_measurements
 
+    columns = {name: reading.get(name) for name in ("label", "sequence")}
     if machine.kind == "ContinuousTagger":
-        return read_frames(path, label=label, length=length)
+        return read_frames(path, **columns, length=reading.get("length"))
     if machine.kind == "MeasurementHMM":
-        return read_measurements(path, label=label)
+        return read_measurements(path, **columns)
     if machine.kind in ("HMMTagger", "FSTTagger"):
-        return read_tagged(path, format, column=column)  # type: ignore[arg-type]
-    if machine.kind in ("Transducer", "ParametricTransducer", "Transliterator"):
+        return read_tagged(path, reading.get("format"), column=reading.get("column", "upos"))
+    if machine.kind == "Transliterator":
+        return read_pairs(path, **machine.sides)
+    if machine.kind in ("Transducer", "ParametricTransducer"):
         return read_pairs(path)
-    return read_corpus(str(path), format, alphabet=machine.alphabet, unknown="ignore")
+    known = machine.alphabet
+    return read_corpus(str(path), reading.get("format"), alphabet=known, unknown="ignore")

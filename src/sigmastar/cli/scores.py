@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import load_automaton, read_for, symbol_text
+from sigmastar.cli.inputs import load_automaton, read_for, symbol_text, text_format
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
 from sigmastar.cli.parts import Spread, apply_to_files, digest_of, read_part, tell_written
@@ -48,6 +48,7 @@ def score(
     from sigmastar.automata.inference import log_proba
 
     machine = load_automaton(model, or_predictor=True)
+    format = format or text_format(model)
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(data):
         write = partial(_write_scores, machine, scoring)
@@ -101,15 +102,16 @@ def perplexity(
     from sigmastar import metrics
     from sigmastar.corpus.readers.pautomac import read_solution
 
-    machine = load_automaton(model)
-    corpus = read_for(machine, data, format, unknown)
+    machine = load_automaton(model, or_predictor=True)
+    corpus = read_for(machine, data, format or text_format(model), unknown)
     figures: dict[str, float] = {}
     with stage(f"Measuring on {len(corpus):,} sequences"):
         if solution is not None:
             truth = read_solution(solution)
             figures["pautomac_perplexity"] = metrics.pautomac_perplexity(machine, corpus, truth)
         figures["perplexity_per_symbol"] = metrics.perplexity_per_symbol(machine, corpus)
-        figures["word_error_rate"] = metrics.word_error_rate(machine, corpus)
+        if hasattr(machine, "n_states"):  # n-grams and mixtures only predict
+            figures["word_error_rate"] = metrics.word_error_rate(machine, corpus)
     if json:
         emit_json(figures)
     else:
@@ -139,6 +141,7 @@ def predict(
     from sigmastar.automata.inference import predict_next
 
     machine = load_automaton(model, or_predictor=True)
+    format = format or text_format(model)
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(data):
         write = partial(_write_predictions, machine, best)

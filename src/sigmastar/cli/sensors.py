@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, show_table
 from sigmastar.cli.sensors_states import learn, states
@@ -102,11 +102,17 @@ def train(
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
-    table, known = _labelled(frames, label, sequence, length)
+    table, known = _labelled(frames, label=label, sequence=sequence, length=length)
+    if len(set(known)) < 2:
+        raise InvalidData(
+            f"{frames}: has one label only, {known[0]!r}: there is nothing to tell apart. Name the "
+            "column of the labels with --label."
+        )
     tagger = _tagger(features, centroids, metric, window, states, seed, table)
-    more = None if unlabelled is None else _read(unlabelled, None, sequence, length)
+    more = None if unlabelled is None else _read(unlabelled, sequence=sequence, length=length)
     with stage("Training"):
         tagger.fit(table, known, unlabelled=more)
+    remember(tagger, label=label, sequence=sequence, length=length)
     tagger.save(output)
     chosen = {key: value for key, value in tagger.info_["chosen"].items() if value is not None}
     held_out = max((row["accuracy"] for row in tagger.info_["validation"]), default=None)
@@ -141,7 +147,7 @@ def tag(
     from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
-    table = _read(frames, label, sequence, None)
+    table = _read(frames, label=label, sequence=sequence)
     with stage(f"Tagging {len(table.frames):,} frames"):
         tagged = tag_frames(tagger, table, decoding=decoding)
     if json:
@@ -172,11 +178,15 @@ def evaluate(
     [bold]Example[/]
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
-    from sigmastar.core.confusion import confusion
+    from sigmastar.core.confusion import check_overlap, confusion
     from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
-    table, known = _labelled(frames, label, sequence, length)
+    asked = {"label": label, "sequence": sequence}
+    columns = reading_of(model) | {name: value for name, value in asked.items() if value}
+    table, known = _labelled(frames, **(columns | {"length": length}))
+    how = "Name the column of the labels: --label."
+    check_overlap(tagger.labels.symbols, known, "labels", how)
     with stage(f"Tagging {len(table.frames):,} frames"):
         tagged = tag_frames(tagger, table, decoding=decoding)
     found = confusion(known, chain.from_iterable(tagged.labels))
@@ -237,15 +247,15 @@ def _answer(label: object, confidence: float) -> str:
     return f"{label}\t{confidence:.4f}"
 
 
-def _read(path: str, label: str | None, sequence: str | None, length: int | None) -> FrameTable:
+def _read(path: str, **columns: Any) -> FrameTable:
     from sigmastar.corpus.readers.frames import read_frames
 
     announce_stdin(path)
-    return read_frames(path, label=label, sequence=sequence, length=length)
+    return read_frames(path, **columns)
 
 
-def _labelled(path: str, *columns: Any) -> tuple[FrameTable, list[Any]]:
-    table = _read(path, *columns)
+def _labelled(path: str, **columns: Any) -> tuple[FrameTable, list[Any]]:
+    table = _read(path, **columns)
     if table.labels is None:
         raise InvalidData(f"{path}: has no labels. Name their column with --label.")
     return table, table.labels

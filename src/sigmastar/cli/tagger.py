@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from sigmastar.cli import choices, options, tagger_make
-from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
@@ -56,11 +55,13 @@ def tag(
     ] = "-",
     output: options.TextOutput = "-",
     format: Annotated[
-        str, choice("--format -f", choices.TAG_INPUTS, "Format of TEXT", "FORMAT")
-    ] = "lines",
+        str | None,
+        choice("--format -f", choices.TAG_INPUTS, "Format of TEXT, CoNLL-U is told", "FORMAT"),
+    ] = None,
     to: Annotated[
         str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
     ] = "word/TAG",
+    column: options.TagColumn = None,
     lemmas: Annotated[
         Path | None,
         option("--lemmas", "With -t conllu: lemmas to write, learned by lemmas.", "FILE"),
@@ -82,22 +83,28 @@ def tag(
     [bold]Examples[/]
     echo "The dog barks ." | sigmastar tagger tag fst.sigma
     sigmastar tagger tag fst.sigma text.txt -o tagged.txt
-    sigmastar tagger tag hmm.sigma test.conllu -f conllu -t conllu -o new.conllu
+    sigmastar tagger tag hmm.sigma test.conllu -t conllu -o new.conllu
     sigmastar tagger tag hmm.sigma text.txt -t conllu --lemmas lemmas.sigma
     sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
     """
+    from sigmastar.corpus.readers.detect import detect_format
+    from sigmastar.corpus.readers.source import Source
+
     _limit(threads)
     tagger = load_tagger(model)
+    where = column or reading_of(model).get("column")
     lemmatizer = None
-    job = f"tag {digest_of(model)} {format} {to}"
     if lemmas is not None:
         lemmatizer = load_kind(lemmas, ("Lemmatizer",), "a lemmatizer", "sigmastar tagger lemmas")
-        job += f" {digest_of(lemmas)}"
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(text):
-        cut_as = "words" if format == "lines" else "conllu"
+        given = format or "lines"
+        cut_as = "words" if given == "lines" else "conllu"
+        job = f"tag {digest_of(model)} {given} {to} {where}"
+        if lemmas is not None:
+            job += f" {digest_of(lemmas)}"
         written = apply_to_files(
-            partial(_tag_part, tagger, lemmatizer, format, to),
+            partial(_tag_part, tagger, lemmatizer, given, to, where),
             as_it_is,
             text,
             cut_as,
@@ -109,8 +116,10 @@ def tag(
         return
     announce_stdin(text)
     began = time.perf_counter()
-    source = sys.stdin.buffer if text == "-" else open(text, "rb")
-    try:
+    with Source(text) as source:
+        if format is None:  # what comes through a pipe is answered before its format could be told
+            known = text != "-" and detect_format(source, None) == "conllu"
+            format = "conllu" if known else "lines"
         if json:
             sentences = _tagged(tagger, source, format)
             if lemmatizer is not None:
@@ -119,12 +128,8 @@ def tag(
             emit_json(sentences, output)
             return
         with writing(output) as target:
-            n_sentences, n_words = tagger.tag_file(
-                source, target, input_format=format, output_format=to, lemmatizer=lemmatizer
-            )
-    finally:
-        if text != "-":
-            source.close()
+            formats = {"input_format": format, "output_format": to, "column": where}
+            n_sentences, n_words = tagger.tag_file(source, target, lemmatizer=lemmatizer, **formats)
     seconds = time.perf_counter() - began
     if output != "-":
         rate = n_words / max(seconds, 1e-9) / 1e6
@@ -136,12 +141,17 @@ def tag(
 
 
 def _tag_part(
-    tagger: Any, lemmatizer: Any, format: str, to: str, part: FileSpan, target: BinaryIO
+    tagger: Any,
+    lemmatizer: Any,
+    format: str,
+    to: str,
+    column: str | None,
+    part: FileSpan,
+    target: BinaryIO,
 ) -> tuple[int, int]:
+    formats = {"input_format": format, "output_format": to, "column": column}
     with part.stream() as source:
-        counts: tuple[int, int] = tagger.tag_file(
-            source, target, input_format=format, output_format=to, lemmatizer=lemmatizer
-        )
+        counts: tuple[int, int] = tagger.tag_file(source, target, lemmatizer=lemmatizer, **formats)
     return counts
 
 
@@ -181,7 +191,7 @@ def evaluate(
     data: TaggedArgument,
     best: Annotated[int, options.best("How many of the most frequent confusions.")] = 10,
     format: options.TaggedFormat = None,
-    column: options.Column = "upos",
+    column: options.TagColumn = None,
     json: options.Json = False,
 ) -> None:
     """Compare a tagger's tags with the right ones.
@@ -192,7 +202,7 @@ def evaluate(
     from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 
     tagger = load_tagger(model)
-    corpus = read_gold(data, format, column)
+    corpus = read_gold(data, format, column or reading_of(model).get("column", "upos"))
     with stage(f"Tagging {len(corpus):,} sentences"):
         result = evaluate_tagger(tagger, corpus)
     if json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import read_lines
+from sigmastar.cli.inputs import read_lines, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
@@ -99,6 +99,7 @@ def train(
         else:
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began
+    remember(tagger, column=column)
     tagger.save(output)
     model = tagger.model_
     summary = {
@@ -166,7 +167,7 @@ def compile_(
             tagger = tagger.with_rules(RuleSet.from_text(written, tagger.tags, rules))
         if phrases or pattern:
             tagger = tagger.with_phrases(pattern)
-    tagger.save(output)
+    tagger.save(output, history={"reading": reading_of(model)})
     show_saved("Compiled a tagger", tagger.info, output, json=json)
 
 
@@ -185,7 +186,7 @@ def rules(
         int, option("--folds", "Parts of the data, each tagged from the others.", "N")
     ] = 5,
     format: options.TaggedFormat = None,
-    column: options.Column = "upos",
+    column: options.TagColumn = None,
     json: options.Json = False,
 ) -> None:
     """Learn correction rules from a tagger's errors on its training data.
@@ -202,7 +203,7 @@ def rules(
     from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
     hmm = load_trained(model)
-    corpus = read_gold(data, format, column)
+    corpus = read_gold(data, format, column or reading_of(model).get("column", "upos"))
     guessed = held_out_tags(hmm, corpus, folds)
     learned = learn_rules(
         corpus, guessed, max_rules=max_rules, min_gain=min_gain, use_words=not tags_only

@@ -15,7 +15,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["Confusion", "accuracy", "confusion"]
+__all__ = ["Confusion", "accuracy", "check_overlap", "confusion"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,31 @@ class Confusion:
         counts = np.zeros((n, n), dtype=np.int64)
         np.add.at(counts, (group[:, None], group[None, :]), self.counts)
         return Confusion((*self.labels[: n - 1], "other"), counts)
+
+
+def check_overlap(known: Iterable[object], wanted: Iterable[object], what: str, how: str) -> None:
+    """Refuse right answers of which a model can give none: every figure would be zero.
+
+    Parameters
+    ----------
+    known, wanted : iterable
+        What the model may answer, and what the data hold.
+    what : str
+        What such an answer is called, in the plural.
+    how : str
+        What to do about it.
+    """
+    answers, right = {str(name) for name in known}, {str(name) for name in wanted}
+    if right and not answers & right:
+        raise InvalidData(
+            f"the {what} of the data ({_few(right)}) are none of the model's ({_few(answers)}). "
+            f"{how}"
+        )
+
+
+def _few(names: Iterable[str], most: int = 5) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:most]) + (", …" if len(ordered) > most else "")
 
 
 def accuracy(right: Iterable[object], given: Iterable[object]) -> float:

@@ -26,6 +26,7 @@ __all__ = [
     "InvalidParameter",
     "MissingExtra",
     "ParseError",
+    "PoorModelWarning",
     "SigmastarError",
     "TooLarge",
     "UnknownSymbol",
@@ -89,11 +90,19 @@ class DataNotFound(SigmastarError, OSError):
     """A public data set is in none of the places looked at and cannot be fetched."""
 
 
+class PoorModelWarning(UserWarning):
+    """A model was learned that is worse than guessing symbols by their frequency."""
+
+
 class MissingExtra(SigmastarError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
+        super().__init__(package, extra, purpose)
+
+    def __str__(self) -> str:
+        package, extra, purpose = self.args
+        return (
             f"{purpose} needs the package {package!r}, which is not installed. "
             f"Install it with: pip install 'sigmastar[{extra}]'"
         )

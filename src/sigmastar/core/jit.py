@@ -17,6 +17,8 @@ import numba
 import numpy as np
 from numba.core.caching import FunctionCache
 
+from sigmastar.core.compiling import watch_compiling
+
 __all__ = ["CHECKED", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +60,7 @@ def kernel(function: F) -> F:
     if numba.config.DISABLE_JIT:
         # Compiled integers wrap around and compiled floats overflow in silence; hashes rely on it.
         return np.errstate(all="ignore")(function)
+    watch_compiling()
     compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED)(function)
     try:
         compiled._cache = _ForgivingCache(function)

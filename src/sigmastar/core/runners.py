@@ -53,6 +53,9 @@ class Runner(ABC):
     ) -> R:
         """Summarize what ``open_part`` gives for each part, and merge along the tree of parts."""
 
+    def expect(self, n_bytes: int) -> None:  # noqa: B027  (a cluster minds its own memory)
+        """Hear how much memory the work on the largest part takes."""
+
     def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Let go of connections made here."""
 
@@ -65,12 +68,19 @@ class LocalRunner(Runner):
     threads : int, optional
         How many parts are worked on at a time; by default all threads there are.
     max_memory : int, str or None
-        Bound of what is kept between passes; see :func:`sigmastar.core.memory.memory_budget`.
+        Bound of memory, half of it for what is kept between passes and half for parts that are
+        worked on; see :func:`sigmastar.core.memory.memory_budget`.
     """
 
     def __init__(self, threads: int | None = None, max_memory: MaxMemory = None) -> None:
-        self.threads = threads
-        self._room = _Room(int(_KEPT_SHARE * memory_budget(max_memory)))
+        self.threads = threads or available_threads()
+        budget = memory_budget(max_memory)
+        self._room = _Room(int(_KEPT_SHARE * budget))
+        self._for_work = int((1 - _KEPT_SHARE) * budget)
+
+    def expect(self, n_bytes: int) -> None:
+        """Work on fewer parts at a time where they would not fit together."""
+        self.threads = max(1, min(self.threads, self._for_work // max(n_bytes, 1)))
 
     def stream(
         self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
@@ -80,7 +90,7 @@ class LocalRunner(Runner):
         def work(item: tuple[Any, Any]) -> Any:
             return function(shared, _value(item[0]), item[1])
 
-        threads = min(self.threads or available_threads(), max(len(parts), 1))
+        threads = min(self.threads, max(len(parts), 1))
         return in_order(work, zip(parts, extras, strict=True), threads)
 
     def place(

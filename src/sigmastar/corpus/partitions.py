@@ -42,7 +42,8 @@ from sigmastar.corpus.where import PartOptions, Where
 __all__ = ["Data", "Partitions", "Skipped", "reduce_data"]
 
 R = TypeVar("R")
-PART_BYTES = 16 << 20  # of text: a part is a few seconds of work, and fits many times into memory
+_SYMBOL_BYTES = 40  # of a symbol in a part that is counted: its code, its window, what is sorted
+PART_BYTES = 16 << 20  # of text: a few seconds of work, and many fit into memory
 
 
 class _Part(NamedTuple):
@@ -226,9 +227,10 @@ class Partitions:
         where = Where(**options)
         runner, folder = where.runner(), where.folder()
         found = encode_parts(sources, alphabet, unknown, on_error, runner, str(folder or ""), key)
+        runner.expect(_SYMBOL_BYTES * max((facts.n_symbols for _, facts in found.parts), default=0))
         parts, first = [], 0
         for handle, facts in found.parts:
-            parts.append(_Part(handle, first, facts.n_sequences, facts.n_symbols, facts.digest))
+            parts.append(_Part(handle, first, *facts))
             first += facts.n_sequences
         return cls(found.alphabet, found.skipped, tuple(parts), runner, folder)
 
@@ -296,20 +298,17 @@ class Partitions:
         function : callable
             Takes a corpus; must be importable by name where workers are other processes.
         """
-        handles, extras = self._opened
-        yield from self._runner.stream(_apply, (self.alphabet, function), handles, extras)
+        yield from self._runner.stream(_apply, (self.alphabet, function), *self._opened)
 
     def reduce(self, reduction: Reduction[Corpus, Any, R]) -> R:
         """Carry out a reduction over all parts."""
         self._check_not_empty()
-        handles, extras = self._opened
-        return self._runner.reduce(reduction, open_part, self.alphabet, handles, extras)
+        return self._runner.reduce(reduction, open_part, self.alphabet, *self._opened)
 
     def prepared(self, layout: Callable[[Corpus], Any]) -> Prepared:
         """Lay out each part for many passes; what comes of it stays where the part is."""
         self._check_not_empty()
-        handles, extras = self._opened
-        placed = self._runner.place(_apply, (self.alphabet, layout), handles, extras)
+        placed = self._runner.place(_apply, (self.alphabet, layout), *self._opened)
         return Prepared(placed, self._runner)
 
     def split(self, fraction: float, seed: int) -> tuple[Self, Self]:

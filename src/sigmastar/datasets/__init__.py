@@ -12,6 +12,7 @@ from sigmastar.datasets.problem import (
     Splits,
     TaggedDocuments,
 )
+from sigmastar.datasets.pronunciation import load_pronunciation
 from sigmastar.datasets.robot import make_robot_stream
 from sigmastar.datasets.sensors import load_wall_following
 from sigmastar.datasets.spice import load_spice
@@ -32,6 +33,7 @@ __all__ = [
     "load_demo_english",
     "load_demo_names",
     "load_pautomac",
+    "load_pronunciation",
     "load_ptb_tags",
     "load_spice",
     "load_transliteration",

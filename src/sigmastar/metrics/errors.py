@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from sigmastar.automata import inference
+from sigmastar.automata.models.subject import automaton_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.metrics.subject import measured
@@ -28,8 +29,9 @@ def word_error_rate(model_or_estimator: Any, test: Sequences) -> float:
     test : Corpus or iterable of sequences
         The strings to predict; repeated ones count as often as they are listed.
     """
-    model, corpus = measured(model_or_estimator, test)
+    _, corpus = measured(model_or_estimator, test)
     if len(corpus) == 0:
         raise InvalidData("test must hold at least one sequence; it is empty.")
-    errors, positions = inference.next_symbol_errors(model, corpus)
+    automaton = automaton_of(model_or_estimator, "model_or_estimator")  # n-grams are none
+    errors, positions = inference.next_symbol_errors(automaton, corpus)
     return float(errors / positions)

@@ -16,7 +16,7 @@ from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.corpus.end import END
 
 __all__ = ["Predictor"]
@@ -53,18 +53,19 @@ class Predictor(StoredModel):
         """How many continuations there are: the symbols, and the end if it is predicted."""
         return self.n_symbols + self.ends
 
-    def log_proba(self, corpus: Corpus) -> FloatArray:
+    def log_proba(self, X: Sequences) -> FloatArray:
         """Return the natural logarithm of each sequence's probability (or of beginning with it)."""
+        corpus = as_corpus(X, alphabet=self.alphabet)
         likelihoods, at_end = self.likelihoods(corpus)
         # Added up sequence by sequence: no other one leaves a trace in the last digits.
         owners = np.repeat(np.arange(len(corpus)), corpus.lengths)
         totals = np.bincount(owners, weights=np.log(likelihoods), minlength=len(corpus))
         return np.asarray(totals + np.log(at_end))
 
-    def predict_next(self, corpus: Corpus, k: int = 1) -> list[list[tuple[Symbol, float]]]:
+    def predict_next(self, X: Sequences, k: int = 1) -> list[list[tuple[Symbol, float]]]:
         """Return the k likeliest continuations of each sequence, with probabilities."""
         check("k", k, Integer(1))
-        rows = self.distributions(corpus)
+        rows = self.distributions(as_corpus(X, alphabet=self.alphabet))
         names: list[Symbol] = [*self.alphabet.symbols, END]
         best = np.argsort(-rows, axis=1, kind="stable")[:, :k]
         return [

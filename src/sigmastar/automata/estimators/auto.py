@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+from sigmastar.automata.auto.parts import learn_auto_of_parts
 from sigmastar.automata.auto.replay import replay_recipe
 from sigmastar.automata.auto.search import learn_auto
 from sigmastar.automata.estimators.base import AutomatonEstimator
@@ -14,7 +15,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Integer, Nothing, Real, Rule
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["AutoWFA"]
 
@@ -28,7 +29,8 @@ class AutoWFA(AutomatonEstimator):
     averages around the best PFA; the best of all are mixed. Everything is judged on a tenth of the
     training sequences that is held out. HMMs and PFAs that were grown and are chosen are then
     trained further on all sequences; spectral and separable models and Gibbs averages stay as they
-    were learned from nine tenths.
+    were learned from nine tenths. Of :class:`~sigmastar.Partitions` the search sees a sample of
+    50,000 sequences; a PFA or HMM that wins is then trained on all of them, beyond the budget.
 
     Parameters
     ----------
@@ -76,7 +78,11 @@ class AutoWFA(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    def _learn(self, corpus: Corpus) -> Learned[WFA | HMM]:
+    _takes_parts: ClassVar[bool] = True
+
+    def _learn(self, corpus: Data) -> Learned[WFA | HMM]:
+        if isinstance(corpus, Partitions):
+            return learn_auto_of_parts(corpus, self._learn, self.random_state)
         if self.recipe is not None:
             learned = replay_recipe(corpus, self.recipe, n_jobs=self.n_jobs)
         else:

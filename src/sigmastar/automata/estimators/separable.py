@@ -64,9 +64,9 @@ class SeparablePFA(MomentEstimator):
     Examples
     --------
     >>> import sigmastar as ss
-    >>> est = ss.SeparablePFA(n_states=2).fit(["ab", "abab", "ab", "ababab"] * 20)
+    >>> est = ss.SeparablePFA(n_states=3).fit(["ab", "abab", "ab", "ababab"] * 20)
     >>> sorted("".join(prefix) for prefix in est.info_["prefixes"])
-    ['', 'a']
+    ['', 'a', 'ab']
     """
 
     n_states: int | Literal["auto"] = "auto"

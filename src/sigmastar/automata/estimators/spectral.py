@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
@@ -22,7 +22,7 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.counts import NgramCounts
 
@@ -102,6 +102,12 @@ class SpectralWFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
+    def _keep(self, learned: Learned[Any], corpus: Data) -> Self:
+        # Counted only if partial_fit is to add to it: most models are learned once.
+        self._uncounted = corpus if isinstance(corpus, Corpus) else None
+        self.__dict__.pop("counts_", None)
+        return super()._keep(learned, corpus)
+
     def _learn(self, corpus: Data) -> Learned[WFA]:
         return choose_spectral(corpus, self._plan(), self._settings(SpectralSettings))
 
@@ -147,12 +153,18 @@ class SpectralWFA(MomentEstimator):
                 "n_states must be an integer for partial_fit; got 'auto'. Choose a size on a part "
                 "of the data with fit, then pass it on."
             )
-        counts: NgramCounts | None = getattr(self, "counts_", None)
-        known = self.alphabet if counts is None else self.alphabet_
+        known = getattr(self, "alphabet_", self.alphabet)
         corpus = self._training_corpus(X, lengths, alphabet=known)
         plan = self._plan()
-        counts = (plan.zero(corpus.alphabet) if counts is None else counts).add(corpus)
+        counts: NgramCounts | None = getattr(self, "counts_", None)
+        if counts is None:
+            counts = plan.zero(corpus.alphabet)
+            before: Corpus | None = getattr(self, "_uncounted", None)
+            if before is not None:
+                counts = counts.add(before)
+        counts = counts.add(corpus)
         moments = plan.moments(counts, corpus.alphabet)
         learned = spectral_of_moments(moments, self.n_states, self._settings(SpectralSettings))
-        self.counts_ = counts
-        return self._keep(diagnosed(learned, corpus), corpus)
+        self._keep(diagnosed(learned, corpus), corpus)
+        self.counts_, self._uncounted = counts, None
+        return self

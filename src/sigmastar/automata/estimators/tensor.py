@@ -57,7 +57,7 @@ class TensorHMM(MomentEstimator):
     Examples
     --------
     >>> import sigmastar as ss
-    >>> est = ss.TensorHMM(n_states=2).fit(["aab", "abb", "aaab", "ab", "aabbb"] * 20)
+    >>> est = ss.TensorHMM(n_states=2).fit(["ab", "abab", "ab", "ababab"] * 20)
     >>> est.model_.n_states
     2
     """

@@ -3,6 +3,7 @@
 Scoring and prediction pass over the prefix tree of the sequences, so common prefixes cost once.
 """
 
+from sigmastar.automata.inference.anomalies import Anomalies, alarm_threshold, anomaly_scores
 from sigmastar.automata.inference.likelihood import (
     bits_per_symbol,
     mean_next_likelihood,
@@ -23,8 +24,11 @@ from sigmastar.corpus.end import END
 
 __all__ = [
     "END",
+    "Anomalies",
     "Decoded",
     "PrefixTree",
+    "alarm_threshold",
+    "anomaly_scores",
     "bits_per_symbol",
     "likeliest_strings",
     "log_prefix_proba",

@@ -49,6 +49,11 @@ class Sums(NamedTuple):
     starts: FloatArray
 
 
+# What is less counts as nothing: adjoints are at most weights over shares, over scales, and the
+# product of two such inverses must stay in the range of floats.
+TINY = 2.0**-400
+
+
 @kernel
 def forward_pass(
     nodes: TreeNodes,
@@ -90,11 +95,14 @@ def normalize(vector: FloatArray, node: int, alpha: FloatArray, scale: FloatArra
         a += vector[j]
         j += 1
     total = (a + b) + (c + d)
-    if not total > 0.0:
+    inverse = 0.0
+    if total > TINY:
+        inverse = 1.0 / total
+    else:
         total = 1.0
-    inverse = 1.0 / total
     for i in range(len(vector)):
-        alpha[node, i] = vector[i] * inverse
+        share = vector[i] * inverse
+        alpha[node, i] = share if share > TINY else 0.0
     scale[node] = total
 
 
@@ -140,7 +148,7 @@ def adjoint_pass(
                 probability = 0.0
                 for i in range(n):
                     probability += alpha[node, i] * final[i]
-                if probability > 0.0:
+                if probability > TINY:
                     likelihood += weight * (log_scale[node] + np.log(probability))
                     ratio = weight / probability
                     for i in range(n):
@@ -208,7 +216,7 @@ def tree_likelihood(
             probability = 0.0
             for i in range(len(final)):
                 probability += alpha[node, i] * final[i]
-            if probability > 0.0:
+            if probability > TINY:
                 likelihood += weight * (log_scale[node] + np.log(probability))
             else:
                 impossible += weight

@@ -48,16 +48,15 @@ def rescale(row: FloatArray) -> int:
         biggest = max(biggest, abs(value))
     if SMALL <= biggest <= LARGE or biggest == 0.0 or not np.isfinite(biggest):
         return 0
+    # Step by step: the whole factor of a subnormal number would be beyond the range of floats.
+    step = -STEP if biggest < SMALL else STEP
+    factor = LARGE if biggest < SMALL else SMALL
     shift = 0
-    while biggest < SMALL:
-        biggest *= LARGE
-        shift -= STEP
-    while biggest > LARGE:
-        biggest *= SMALL
-        shift += STEP
-    factor = 2.0 ** (-shift)
-    for i in range(len(row)):
-        row[i] *= factor
+    while not SMALL <= biggest <= LARGE:
+        biggest *= factor
+        shift += step
+        for i in range(len(row)):
+            row[i] *= factor
     return shift
 
 

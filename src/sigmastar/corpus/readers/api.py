@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,13 +28,20 @@ from sigmastar.corpus.readers.growing import (
     sort_alphabet,
 )
 from sigmastar.corpus.readers.pautomac import pautomac_blocks
-from sigmastar.corpus.readers.source import Source
+from sigmastar.corpus.readers.source import Source, base_name
 from sigmastar.corpus.readers.tagged import Sentence, conllu, tag_columns, word_tag_lines
 from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
 from sigmastar.corpus.readers.treba import treba_blocks
 from sigmastar.corpus.readers.tsv import tsv_pairs
 
-__all__ = ["iter_corpus", "read_corpus", "read_pairs", "read_span", "read_tagged"]
+__all__ = [
+    "iter_corpus",
+    "read_corpus",
+    "read_corpus_as",
+    "read_pairs",
+    "read_span",
+    "read_tagged",
+]
 
 _TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
     "conllu": conllu,
@@ -46,6 +53,7 @@ _SIZE = AnyOf(Nothing(), Integer(1))
 _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
 _SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 _COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2, "lemma": 3}
+_COLUMNS = (*_COLUMN_OF, "form+upos", "form+xpos")
 
 
 def read_corpus(
@@ -78,19 +86,41 @@ def read_corpus(
     chunk : int, optional
         Read the text as runs of so many characters (format ``"chunks"``).
     column : str, optional
-        ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text; ``"source"`` or ``"target"`` of
-        pairs. The first of each by default.
+        ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text, or pairs of word and tag
+        (``"form+upos"``, ``"form+xpos"``); ``"source"`` or ``"target"`` of pairs. The first of each
+        by default.
 
     Returns
     -------
     Corpus
     """
+    return read_corpus_as(path, format, alphabet, unknown, limit, chunk, column)[0]
+
+
+def read_corpus_as(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    alphabet: Alphabet | None = None,
+    unknown: Unknown = "error",
+    limit: int | None = None,
+    chunk: int | None = None,
+    column: str | None = None,
+) -> tuple[Corpus, str]:
+    """Do what :func:`read_corpus` does; return the format that was found, too."""
     _check(alphabet, unknown, limit)
     with Source(path) as source:
-        format = _format_of(source, format, chunk)
-        blocks = _blocks(source, format, alphabet, unknown, 1 << 16, chunk, column, limit is None)
+        found = _format_of(source, format, chunk)
+        named = base_name(source.path).endswith(".tsv")
+        if found == "pairs" and format is None and column is None and not named:
+            raise InvalidData(
+                f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
+                "format='pairs' to take the first column by characters, or leave the sequences "
+                "alone in the file (cut -f2). On the command line: -f pairs."
+            )
+        blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, limit is None)
         corpus = join(list(cut(_told(blocks, source.path), None, limit)))
-    return _finished(corpus, alphabet, unknown, sort=format not in ("pautomac", "treba"))
+    sort = found not in ("pautomac", "treba")
+    return _finished(corpus, alphabet, unknown, sort=sort), found
 
 
 def read_span(
@@ -258,7 +288,7 @@ def _blocks(
 ) -> Iterator[Corpus]:
     """Open the reader of a format."""
     tagged, paired = format in TAGGED, format == "pairs"
-    allowed = ("form", "upos", "xpos") if tagged else ("source", "target") if paired else ()
+    allowed = tuple(_COLUMNS) if tagged else ("source", "target") if paired else ()
     if column is not None and column not in allowed:
         raise InvalidParameter(
             f"column must be {' or '.join(map(repr, allowed)) or 'left out'} for the format "
@@ -268,10 +298,14 @@ def _blocks(
         return number_blocks(pautomac_blocks(source, complete=complete), alphabet, unknown)
     if format == "treba":
         return number_blocks(treba_blocks(source), alphabet, unknown)
-    sequences: Iterable[Sequence[str]]
+    sequences: Iterable[Sequence[Any]]
     if tagged:
-        which = _COLUMN_OF[column or "form"]
-        sequences = (sentence[which] for sentence in _TAGGED[format](source))
+        form, _, tag = (column or "form").partition("+")
+        which = _COLUMN_OF[form]
+        sentences = _TAGGED[format](source)
+        sequences = (sentence[which] for sentence in sentences)
+        if tag:
+            sequences = (list(zip(s[0], s[_COLUMN_OF[tag]], strict=True)) for s in sentences)
     elif paired:
         side = 1 if column == "target" else 0
         sequences = (pair[side] for pair in tsv_pairs(source, (0, 1), (False, False)))

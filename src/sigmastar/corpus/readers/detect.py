@@ -54,7 +54,8 @@ def _by_content(head: bytes) -> str:
         return "words"
     if all(_is_integers(row) for row in filled if not row.startswith("#")):
         headed = not any(row.startswith("#") for row in filled) and _has_header(filled)
-        return "pautomac" if headed else "treba"
+        # Every integer up to the largest becomes a symbol: not if few of them can be meant.
+        return "pautomac" if headed else "treba" if _is_dense(filled) else "words"
     columns = [row.split("\t") for row in filled]
     if any(len(c) == 10 for c in columns) and all(
         row.startswith("#") or len(c) == 10 for row, c in zip(filled, columns, strict=True)
@@ -64,9 +65,23 @@ def _by_content(head: bytes) -> str:
         return "tag-tsv"
     if all(len(c) >= 2 for c in columns):
         return "pairs"
-    if all(0 < word.rfind("/") < len(word) - 1 for row in filled for word in row.split()):
-        return "word-tag"
-    return "words"
+    return "word-tag" if _has_tags(filled) else "words"
+
+
+def _has_tags(rows: list[str]) -> bool:
+    """Tell word/TAG from paths and dates: tags are fewer than words, and words begin with none."""
+    tokens = [word.rpartition("/") for row in rows for word in row.split()]
+    words, tags = {word for word, _, _ in tokens}, {tag for _, _, tag in tokens}
+    return all(words) and all(tags) and len(tags) <= len(words) and _are_bare(words)
+
+
+def _are_bare(words: set[str]) -> bool:
+    return not any(word.startswith("/") and len(word) > 1 for word in words)
+
+
+def _is_dense(rows: list[str]) -> bool:
+    numbers = [int(word[:18]) for row in rows if row[:1] != "#" for word in row.split()]
+    return max(numbers, default=0) <= 1000 + 10 * len(numbers)
 
 
 def _is_integers(row: str) -> bool:

@@ -13,12 +13,12 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO
 
 from sigmastar.core.errors import DataNotFound, ParseError
 
-__all__ = ["MAX_LINE", "Source", "base_name", "is_compressed"]
+__all__ = ["MAX_LINE", "Damaged", "Source", "base_name", "expanded", "is_compressed"]
 
 BLOCK = 1 << 20
 MAX_LINE = 1 << 26
@@ -28,7 +28,7 @@ _XZ_MEMORY = 1 << 28  # an xz header may ask for gigabytes; presets ask for 65 M
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Damaged(Exception):
+class Damaged(Exception):
     """The compressed stream cannot be read on."""
 
 
@@ -78,7 +78,7 @@ class Source:
                 raise DataNotFound(
                     f"{self.path!r} cannot be opened ({error}). Check the path."
                 ) from None
-        self._chunks = _expand(raw) if self.span is None else _cut_out(raw, *self.span)
+        self._chunks = expanded(raw) if self.span is None else _cut_out(raw, *self.span)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -158,7 +158,7 @@ class Source:
     def _next_chunk(self) -> bytes:
         try:
             return next(self._chunks, b"")
-        except _Damaged as error:
+        except Damaged as error:
             raise ParseError(self.path, self.line, "an undamaged file", str(error)) from None
         except OSError as error:
             raise DataNotFound(f"{self.path!r} cannot be read ({error}).") from None
@@ -203,9 +203,15 @@ def _cut_out(raw: IO[bytes], first: int, last: int) -> Iterator[bytes]:
         yield chunk
 
 
-def _expand(raw: IO[bytes]) -> Iterator[bytes]:
-    """Give the bytes of a file in chunks of at most BLOCK, decompressed."""
-    first = raw.read(BLOCK)
+def expanded(raw: IO[bytes], size: int = BLOCK) -> Iterator[bytes]:
+    """Give the bytes of a stream in chunks of about a size, decompressed, as they come.
+
+    A pipe is not waited for until it has filled a block: what is in it can be worked on.
+    """
+    take: Callable[[int], bytes] = getattr(raw, "read1", raw.read)
+    first = take(size)
+    while first and len(first) < len(_XZ) and (more := take(size)):
+        first += more
     if first.startswith(_GZIP):
         yield from _gunzip(raw, first)
     elif first.startswith(_XZ):
@@ -213,7 +219,7 @@ def _expand(raw: IO[bytes]) -> Iterator[bytes]:
     else:
         while first:
             yield first
-            first = raw.read(BLOCK)
+            first = take(size)
 
 
 def _gunzip(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
@@ -223,7 +229,7 @@ def _gunzip(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
             try:
                 text = member.decompress(data, BLOCK)
             except zlib.error as error:
-                raise _Damaged(f"broken gzip data ({error})") from None
+                raise Damaged(f"broken gzip data ({error})") from None
             if text:
                 yield text
             data = member.unconsumed_tail
@@ -232,7 +238,7 @@ def _gunzip(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
                 if not data:
                     if text:  # output may still be waiting although all input is consumed
                         continue
-                    raise _Damaged("a gzip stream that ends too early")
+                    raise Damaged("a gzip stream that ends too early")
         data = _rest(raw, member.unused_data, _GZIP, "gzip")
 
 
@@ -243,14 +249,14 @@ def _unxz(raw: IO[bytes], data: bytes) -> Iterator[bytes]:
             try:
                 text = stream.decompress(data, BLOCK)
             except lzma.LZMAError as error:
-                raise _Damaged(f"broken xz data ({error})") from None
+                raise Damaged(f"broken xz data ({error})") from None
             if text:
                 yield text
             data = b""
             if stream.needs_input and not stream.eof:
                 data = raw.read(BLOCK)
                 if not data:
-                    raise _Damaged("an xz stream that ends too early")
+                    raise Damaged("an xz stream that ends too early")
         data = _rest(raw, stream.unused_data, _XZ, "xz")
 
 
@@ -263,5 +269,5 @@ def _rest(raw: IO[bytes], data: bytes, magic: bytes, kind: str) -> bytes:
             break
         data = (data + more).lstrip(b"\0")
     if data and not data.startswith(magic):
-        raise _Damaged(f"other bytes after the end of the {kind} data")
+        raise Damaged(f"other bytes after the end of the {kind} data")
     return data

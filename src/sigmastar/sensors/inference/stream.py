@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import Instance, check
 from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.sensors.inference.passes import to_probabilities
 from sigmastar.sensors.kernels.passes import filter_frame
 from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = ["TagStream"]
+
+_REMEDY = "Pass the model_ of a fitted tagger of measurements, or a loaded one."
 
 
 class TagStream:
@@ -37,6 +40,7 @@ class TagStream:
     """
 
     def __init__(self, model: ContinuousTagger, extract: Any = None) -> None:
+        check("model", model, Instance(ContinuousTagger, words="a ContinuousTagger"), _REMEDY)
         self.model = model
         self._extract: Any = model.features if extract is None else extract
         self._n_inputs = model.n_features if self._extract is None else self._extract.n_inputs

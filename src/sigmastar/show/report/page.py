@@ -14,7 +14,16 @@ from sigmastar.core.stored_model import fact_text
 from sigmastar.core.version import __version__
 from sigmastar.drawing.markup import Child, Markup, element, join
 
-__all__ = ["Section", "card", "page", "scrolling", "table", "tiles", "write_page"]
+__all__ = [
+    "Section",
+    "card",
+    "page",
+    "scrolling",
+    "stylesheet",
+    "table",
+    "tiles",
+    "write_page",
+]
 
 
 @dataclass(frozen=True)
@@ -121,13 +130,18 @@ def page(title: str, subtitle: str, sections: Sequence[Section], facts: Mapping[
         element("title", f"{title} · sigmastar"),
         # An empty icon: a browser would look for one beside the file.
         Markup('<link rel="icon" href="data:,">'),
-        element("style", Markup(_resource("style.css"))),
+        element("style", Markup(stylesheet())),
     )
     script = element("script", Markup(_resource("script.js")))
     document = element(
         "html", head, element("body", header, element("main", *body), footer, script), lang="en"
     )
     return join(Markup("<!doctype html>\n"), document, Markup("\n"))
+
+
+def stylesheet() -> str:
+    """Return the style of all pages."""
+    return _resource("style.css")
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.confusion import confusion
+from sigmastar.core.confusion import check_overlap, confusion
 from sigmastar.corpus.frames import FrameTable
 from sigmastar.drawing.charts import lines, strips
 from sigmastar.drawing.markup import Markup, element
@@ -51,6 +51,8 @@ def _operators(model: ContinuousTagger) -> list[Markup]:
 
 
 def _test(model: ContinuousTagger, data: FrameTable) -> list[Markup]:
+    if data.labels is not None:
+        check_overlap(model.labels.symbols, data.labels, "labels", "Name their column: label=.")
     tagged = tag_frames(model, data)
     given = [name for piece in tagged.labels for name in piece]
     first = slice(0, min(int(data.lengths[0]), _FRAMES))

@@ -19,6 +19,7 @@ from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.page import Section, card, scrolling, table
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.model import SCORE_UNIT, TagModel
 from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
@@ -41,7 +42,7 @@ def tagger_sections(
     tested: list[Section] = []
     if data is not None:
         sentences = words_of(data)
-        given = tagger.predict(sentences)
+        given = [[split_mark(tag)[0] for tag in tags] for tags in tagger.predict(sentences)]
         tested = [
             Section("Test", _test(tagger, data, given)),
             Section("Examples", _examples(sentences, data, given)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.confusion import confusion
+from sigmastar.core.confusion import check_overlap, confusion
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup, element
@@ -181,6 +181,8 @@ def _spelled(symbols: tuple[Any, ...], codes: Any) -> str:
 
 
 def _pair_test(model: TransliterationModel, data: PairCorpus) -> list[Markup]:
+    how = "Read them as the model did: read_pairs(…, target='words') or 'chars'."
+    check_overlap(model.target_alphabet, data.target.alphabet, "output symbols", how)
     found, _ = model.apply(data.source, 3)
     return pair_cards(
         [shown_string(x) for x in data.source],

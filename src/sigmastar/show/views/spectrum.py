@@ -40,8 +40,11 @@ def hankel_singular_values(model: WFA | HMM) -> FloatArray | None:
     right = _gramian(automaton.final, automaton.transitions)
     if left is None or right is None:
         return None
-    factor = _root(left)
-    inner = factor.T @ right @ factor
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = _root(left)
+        inner = factor.T @ right @ factor
+    if not np.isfinite(inner).all():  # sums so large that there is nothing to see
+        return None
     values = np.linalg.eigvalsh((inner + inner.T) / 2)
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[::-1], dtype=np.float64)
 
@@ -76,6 +79,8 @@ def _solved(growth: FloatArray, outer: FloatArray) -> FloatArray | None:
     """
     try:
         solution = np.linalg.solve(np.eye(len(growth)) - growth, outer.ravel())
+        if not np.isfinite(growth).all():
+            return None
     except np.linalg.LinAlgError:
         return None
     if not np.isfinite(solution).all():
@@ -95,7 +100,7 @@ def _summed(
         term = grow(term)
         total = total + term
         size = float(np.abs(term).max())
-        if not np.isfinite(size):
+        if not (np.isfinite(size) and np.isfinite(total).all()):
             return None
         if size <= _TOLERANCE * float(np.abs(total).max()):
             return np.asarray(total, dtype=np.float64)

@@ -12,7 +12,9 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rules import Rule
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.corpus.partitions import Partitions
 from sigmastar.tagging.learn.baum_welch import learn_untagged
+from sigmastar.tagging.learn.parts import learn_tagger_of_parts
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
 from sigmastar.tagging.settings import RULES, TaggerParameters, TaggerSettings
@@ -97,8 +99,9 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
 
         Parameters
         ----------
-        X : PairCorpus, or sequence of sentences (lists of words)
-            A PairCorpus holds the tags as well.
+        X : PairCorpus, Partitions, or sequence of sentences (lists of words)
+            A PairCorpus holds the tags as well. So do Partitions whose symbols are pairs (word,
+            tag), as ``Partitions.from_files(…, column="form+upos")`` reads them.
         y : sequence of lists of tags, optional
             The tags of X.
         lexicon : Lexicon, optional
@@ -116,7 +119,11 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
                 f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '
                 "their scores from the training corpus."
             )
-        if y is not None or isinstance(X, PairCorpus):
+        if isinstance(X, Partitions):
+            if y is not None or lexicon is not None:
+                raise InvalidParameter("y and lexicon must be left out with Partitions of pairs.")
+            learned = learn_tagger_of_parts(X, settings)
+        elif y is not None or isinstance(X, PairCorpus):
             learned = learn_tagger(as_tagged(X, y), settings, lexicon)
         elif lexicon is not None:
             learned = learn_untagged(as_sentences(X), lexicon, settings)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.extras import require
 from sigmastar.tagging.fst.sequential import Growing, SequentialTransducer
 
@@ -43,6 +43,11 @@ def symbol_table(symbols: Sequence[str]) -> Any:
 
 def to_openfst(machine: SequentialTransducer) -> Any:
     """Return the machine as a pynini.Fst with symbol tables."""
+    if not isinstance(machine, SequentialTransducer):
+        raise InvalidParameter(
+            f"machine must be a transducer with a table; got a {type(machine).__name__}, which "
+            "grows while it tags. Compile another kind: n1, n2 or s+n1."
+        )
     pynini = load_pynini()
     fst = pynini.Fst()
     for _ in range(machine.n_states):

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.types import IndexArray, Learned
+from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.learn.discriminative import Scores, train_scores
 from sigmastar.tagging.learn.smoothing import smooth_tags
 from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
-from sigmastar.tagging.lexicon.counts import Lexicon, count_tags, with_used_words
+from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
+from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.word_classes import (
+    Entries,
     context_gains,
     likely_tags,
     merged_classes,
@@ -24,7 +26,7 @@ from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
 from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 
-__all__ = ["learn_guesser_of", "learn_tagger"]
+__all__ = ["guesser_of_counts", "learn_guesser_of", "learn_tagger", "tagger_of_counts"]
 
 
 def learn_tagger(
@@ -40,27 +42,68 @@ def learn_tagger(
         source.symbols, source.offsets, recode, n_tags=len(tags), order=settings.order
     )
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
-    bigram, trigram = smooth_tags(
-        counts.trigrams, method=settings.smoothing, strength=settings.strength
-    )
-    facts: dict[str, Any] = {}
+    n_words = source.n_symbols
     if settings.classes == "words":
-        entries = word_entries(own, guesser)
-        found = likely_tags(entries, own, counts, guesser, settings)
-        scores = Scores(
-            found, context_gains(entries, found, own, counts, settings), bigram, trigram
-        )
+        entries, scores = _word_scores(own, counts, guesser, settings)
+        facts: dict[str, Any] = {}
         if settings.training == "discriminative":
             scores, facts = train_scores(scores, source, recode, entries, own, settings)
-        found, gains, bigram, trigram = scores
-        classes, vocabulary = merged_classes(entries, found, gains, len(tags))
-    else:
-        if lexicon is not None:
-            guesser = learn_guesser_of(lexicon, settings)
-        sets = build_class_sets(lexicon or own, guesser, settings)
-        tag_counts = counts.unigrams[: len(tags)]
-        classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
-        vocabulary = sets.vocabulary
+        return _of_words(own, entries, scores, guesser, settings, facts | {"n_words": n_words})
+    if lexicon is not None:
+        guesser = learn_guesser_of(lexicon, settings)
+    sets = build_class_sets(lexicon or own, guesser, settings)
+    tag_counts = counts.unigrams[: len(tags)]
+    classes = score_class_sets(sets, corpus, recode, tag_counts, settings.rare_count)
+    transitions = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
+    found = (tags, classes, sets.vocabulary)
+    return _finished(*found, *transitions, guesser, settings, {"n_words": n_words})
+
+
+def tagger_of_counts(
+    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings, n_words: int
+) -> Learned[HMMTaggerModel]:
+    """Train a tagger that gives each word its own scores, from what was counted."""
+    found = _word_scores(own, counts, guesser, settings)
+    return _of_words(own, *found, guesser, settings, {"n_words": n_words})
+
+
+def _word_scores(
+    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
+) -> tuple[Entries, Scores]:
+    transitions = smooth_tags(
+        counts.trigrams, method=settings.smoothing, strength=settings.strength
+    )
+    entries = word_entries(own, guesser)
+    found = likely_tags(entries, own, counts, guesser, settings)
+    gains = context_gains(entries, found, own, counts, settings)
+    return entries, Scores(found, gains, *transitions)
+
+
+def _of_words(
+    own: Lexicon,
+    entries: Entries,
+    scores: Scores,
+    guesser: Guesser,
+    settings: TaggerSettings,
+    facts: dict[str, Any],
+) -> Learned[HMMTaggerModel]:
+    found, gains, bigram, trigram = scores
+    merged = merged_classes(entries, found, gains, len(own.tags))
+    return _finished(own.tags, *merged, bigram, trigram, guesser, settings, facts)
+
+
+def _finished(
+    tags: tuple[str, ...],
+    classes: Any,
+    vocabulary: Vocabulary,
+    bigram: FloatArray,
+    trigram: FloatArray | None,
+    guesser: Guesser,
+    settings: TaggerSettings,
+    facts: dict[str, Any],
+) -> Learned[HMMTaggerModel]:
     model = HMMTaggerModel(
         tags=tags,
         bigram=fixed_point(bigram),
@@ -70,14 +113,13 @@ def learn_tagger(
         settings=settings,
     )
     info = {
-        "n_words": corpus.source.n_symbols,
         "n_tags": len(tags),
         "n_classes": model.n_classes,
         "n_ambiguous": int(model.is_ambiguous.sum()),
         "n_forms": len(vocabulary.forms),
         "n_endings": guesser.n_nodes,
     }
-    return Learned(model, info | facts)
+    return Learned(model, facts | info)
 
 
 def _recoded_tags(corpus: PairCorpus, tags: tuple[str, ...]) -> IndexArray:
@@ -104,6 +146,14 @@ def _corpus_guesser(
         rare = np.arange(len(words))
     codes = (words[rare].astype(np.int64) * 2 + first[rare]) * n_tags + recode[rare]
     found, times = np.unique(codes, return_counts=True)
+    return guesser_of_counts(own, found, times, n_tags, settings)
+
+
+def guesser_of_counts(
+    own: Lexicon, found: IndexArray, times: IndexArray, n_tags: int, settings: TaggerSettings
+) -> Guesser:
+    """Learn the guesser from counts of keys (word, whether it is the first, tag)."""
+    common = own.word_counts
     word = found // (2 * n_tags)
     rare_words = RareWords(
         words=[own.words[w] for w in word.tolist()],

@@ -10,7 +10,8 @@ import numpy as np
 from sigmastar.core.confusion import confusion
 from sigmastar.core.types import BoolArray
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.taggers.sentences import tags_of, words_of
+from sigmastar.tagging.lexicon.marks import split_mark
+from sigmastar.tagging.taggers.sentences import check_tags, tags_of, words_of
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["evaluate_tagger"]
@@ -21,12 +22,14 @@ _MOST_CONFUSIONS = 50
 def evaluate_tagger(tagger: Tagger, corpus: PairCorpus) -> dict[str, Any]:
     """Compare a tagger's tags with a corpus's; accuracies are shares, None where there is nothing.
 
-    Words are known if the tagger's vocabulary lists them as they stand.
+    Words are known if the tagger's vocabulary lists them as they stand. Marks of phrases are left
+    out of the comparison; tags of which the tagger knows none are refused.
     """
     sentences = words_of(corpus)
     forms = set(tagger.vocabulary_.forms)
-    guessed = [tag for sentence in tagger.predict(sentences) for tag in sentence]
     gold = tags_of(corpus)
+    check_tags(tagger.tags_, gold)
+    guessed = [split_mark(tag)[0] for tags in tagger.predict(sentences) for tag in tags]
     right = np.array([a == b for a, b in zip(guessed, gold, strict=True)], bool)
     known = np.array([word in forms for sentence in sentences for word in sentence], bool)
     ends = corpus.source.offsets

@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sigmastar.core.confusion import check_overlap
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.lexicon.marks import split_mark
 
-__all__ = ["Sentences", "as_sentences", "as_tagged", "tags_of", "words_of"]
+__all__ = ["Sentences", "as_sentences", "as_tagged", "check_tags", "tags_of", "words_of"]
 
 Sentences: TypeAlias = Corpus | Iterable[Sequence[str]]
 
@@ -25,7 +27,12 @@ def as_sentences(sentences: Any) -> list[Sequence[str]]:
             f"expected a list of sentences, each a list of words; got {sentences[:40]!r}. "
             "Wrap and split it: [text.split()]."
         )
-    found = list(sentences)
+    try:
+        found = list(sentences)
+    except TypeError:
+        raise InvalidData(
+            f"expected a list of sentences, each a list of words; got {type(sentences).__name__}."
+        ) from None
     strange = next((s for s in found if isinstance(s, (str, bytes))), None)
     if strange is not None:
         raise InvalidData(
@@ -41,6 +48,11 @@ def as_tagged(X: Any, y: Any) -> PairCorpus:
         if y is not None:
             raise InvalidParameter("y must be None if X is a PairCorpus, which has the tags.")
         return X
+    if y is None:
+        raise InvalidParameter(
+            "y must hold the tags of the sentences; got None. Pass a list of tags for each "
+            "sentence, or a PairCorpus (read_tagged) as X."
+        )
     pairs = PairCorpus(
         X if isinstance(X, Corpus) else Corpus.from_sequences(as_sentences(X)),
         y if isinstance(y, Corpus) else Corpus.from_sequences(as_sentences(y)),
@@ -52,6 +64,12 @@ def as_tagged(X: Any, y: Any) -> PairCorpus:
             f"{pairs.target.lengths[wrong]} tags; it must have as many tags as words."
         )
     return pairs
+
+
+def check_tags(known: Sequence[str], gold: Iterable[str]) -> None:
+    """Refuse tags of which a tagger knows none: every figure would be zero."""
+    how = "Read the column that it was trained on: column= (on the command line: --column)."
+    check_overlap((split_mark(tag)[0] for tag in known), gold, "tags", how)
 
 
 def words_of(corpus: PairCorpus) -> list[list[str]]:

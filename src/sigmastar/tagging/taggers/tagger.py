@@ -7,12 +7,15 @@ from typing import Any, BinaryIO
 
 from sigmastar.core.confusion import accuracy
 from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.readers.source import Source
+from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
 from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
 from sigmastar.tagging.taggers.sentences import (
     Sentences,
     as_sentences,
     as_tagged,
+    check_tags,
     tags_of,
     words_of,
 )
@@ -59,28 +62,34 @@ class Tagger:
         given = self.predict(words_of(gold))
         if not gold.source.n_symbols:
             return 0.0
-        return accuracy(tags_of(gold), (tag for sentence in given for tag in sentence))
+        check_tags(self.tags_, tags_of(gold))
+        return accuracy(tags_of(gold), (split_mark(tag)[0] for tags in given for tag in tags))
 
     def tag_file(
         self,
-        source: BinaryIO,
+        source: BinaryIO | Source,
         target: BinaryIO,
         *,
         input_format: str = "lines",
         output_format: str = "word/TAG",
+        column: str | None = None,
         lemmatizer: Lemmatizer | None = None,
     ) -> tuple[int, int]:
         """Tag a binary stream of text; return the number of sentences and of words.
 
         Parameters
         ----------
-        source, target : binary streams
-            Where to read from and to write to.
+        source : binary stream or Source
+            Where to read from, compressed or not; a pipe is answered line by line.
+        target : binary stream
+            Where to write to.
         input_format : {"lines", "tokens", "conllu"}
             One sentence a line with spaces between tokens; one token a line (more columns are
             ignored) with a blank line after each sentence; or CoNLL-U.
         output_format : {"word/TAG", "tsv", "conllu"}
-            ``conllu`` keeps the columns of CoNLL-U input and sets UPOS and XPOS, or makes new ones.
+            ``conllu`` keeps the columns of CoNLL-U input and sets tags, or makes new ones.
+        column : {"upos", "xpos"}, optional
+            The column of CoNLL-U that tags go into; both by default. Marks of phrases go into MISC.
         lemmatizer : Lemmatizer, optional
             Sets the column LEMMA of CoNLL-U output.
         """
@@ -92,5 +101,6 @@ class Tagger:
             self.tags_,
             input_format=input_format,
             output_format=output_format,
+            column=column,
             lemma=None if lemmatizer is None else lemmatizer.lemma,
         )

@@ -13,12 +13,13 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidModel, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
-from sigmastar.core.rules import Choice, check
+from sigmastar.core.rules import AnyOf, Choice, Nothing, check
 from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.readers.source import Damaged, Source, expanded
 from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.words import word_spans
-from sigmastar.tagging.text.conllu import ConlluBlock, Lemma, new_lines
+from sigmastar.tagging.text.conllu import ConlluBlock, Lemma, TagColumns
 
 __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 
@@ -35,7 +36,7 @@ TagClasses = Callable[[SymbolArray, IndexArray], SymbolArray]
 
 
 def tag_file(
-    source: BinaryIO,
+    source: BinaryIO | Source,
     target: BinaryIO,
     vocabulary: Vocabulary,
     tag_classes: TagClasses,
@@ -43,12 +44,15 @@ def tag_file(
     *,
     input_format: str = "lines",
     output_format: str = "word/TAG",
+    column: str | None = None,
     lemma: Lemma | None = None,
 ) -> tuple[int, int]:
     """Tag a stream of text; return the number of sentences and of words.
 
     ``vocabulary`` leads from words to classes, ``tag_classes`` from these to ``tags``.
     """
+    check("column", column, AnyOf(Nothing(), Choice("upos", "xpos")))
+    columns = TagColumns(tags, column, lemma)
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
     if lemma is not None and output_format != "conllu":
@@ -58,7 +62,7 @@ def tag_file(
         )
     n_sentences = n_words = n_lines = 0
     _check_names(tags, output_format)
-    path = str(getattr(source, "name", "input"))
+    path = source.path if isinstance(source, Source) else str(getattr(source, "name", "input"))
     names = word_spans(tags)
     longest = int((names.ends - names.begins).max())
     with stage("tagging", None) as progress:
@@ -72,16 +76,17 @@ def tag_file(
                 tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
             found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
             if output_format == "conllu":
-                if lines is not None:
-                    _write(target, lines.tagged(found, tags, lemma))
+                if lines is None:
+                    _write(target, columns.new_lines(tokens, starts, found))
                 else:
-                    _write(target, new_lines(tokens, starts, found, tags, lemma))
+                    _write(target, lines.tagged(found, columns))
             else:
                 room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
                 layout = _LAYOUTS[output_format]
                 size = write_tagged(tokens, starts, found, names, layout, output)
                 _write(target, output[:size].data)
+            target.flush()  # whoever reads a pipe gets an answer to each line
             n_sentences += len(starts) - 1
             n_words += len(found)
             progress.advance(len(found), f"{n_words:,} words")
@@ -109,7 +114,9 @@ def _write(target: BinaryIO, data: bytes | memoryview) -> None:
         rest = rest[taken:]
 
 
-def tag_blocks(source: BinaryIO, *, blank_line: bool, path: str = "input") -> Iterator[bytes]:
+def tag_blocks(
+    source: BinaryIO | Source, *, blank_line: bool, path: str = "input"
+) -> Iterator[bytes]:
     """Give blocks that end with a sentence: at a line end, or after a blank line.
 
     A sentence has at most ``MAX_SENTENCE`` bytes, so that memory is bounded whatever comes.
@@ -118,7 +125,7 @@ def tag_blocks(source: BinaryIO, *, blank_line: bool, path: str = "input") -> It
     size = 0
     mark = b"\n\n" if blank_line else b"\n"
     n_lines = 0
-    while chunk := source.read(_BLOCK):
+    for chunk in _chunks(source, path):
         if parts:  # a mark, or a line end of two bytes, may lie across the border
             chunk = parts[-1][-3:] + chunk
             size -= len(parts[-1][-3:])
@@ -139,6 +146,17 @@ def tag_blocks(source: BinaryIO, *, blank_line: bool, path: str = "input") -> It
             raise ParseError(path, n_lines + 1, expected, "a longer one, without an end")
     if size:
         yield b"".join(parts)
+
+
+def _chunks(source: BinaryIO | Source, path: str) -> Iterator[bytes]:
+    """Give the text as it comes, decompressed."""
+    if isinstance(source, Source):
+        yield from source.chunks()
+        return
+    try:
+        yield from expanded(source, _BLOCK)
+    except Damaged as error:
+        raise ParseError(path, 1, "an undamaged file", str(error)) from None
 
 
 def cut(data: Bytes, one_token_a_line: bool) -> tuple[Spans, IndexArray]:

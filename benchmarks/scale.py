@@ -1,0 +1,239 @@
+"""Learning and tagging over more and more text: seconds, MB/s and the peak memory of each process.
+
+Text is generated (lines of characters from a random automaton, lines of words from a small
+vocabulary) into a directory, once. Every measurement runs in a process of its own, so that peaks
+are its own; workers report theirs.
+
+    python benchmarks/scale.py --sizes 0.1 1 5            # GB; time linear? memory flat?
+    python benchmarks/scale.py --overhead --sizes 1       # two workers against two threads
+    python benchmarks/scale.py --in-memory --sizes 0.1    # parts against one corpus, on one core
+
+Prints one line of JSON for each measurement; ``--output`` also writes them to a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+JOBS = ("spectral", "kneser-ney", "em", "tag")
+ROWS = 200_000  # lines generated at a time
+
+
+def lines_of_characters(rng: np.random.Generator, n: int) -> bytes:
+    """Draw lines from a Markov chain over 26 letters with few likely successors."""
+    chain = np.random.default_rng(0).dirichlet(np.full(27, 0.15), size=26).cumsum(axis=1)
+    state = rng.integers(0, 26, size=n)
+    columns = []
+    alive = np.ones(n, dtype=bool)
+    for _ in range(80):
+        columns.append(np.where(alive, state + ord("a"), 0).astype(np.uint8))
+        following = (chain[state] < rng.random(n)[:, None]).sum(axis=1)
+        alive &= following < 26
+        state = np.minimum(following, 25)
+    text = np.stack([*columns, np.full(n, ord("\n"), np.uint8)], axis=1).ravel()
+    return text[text > 0].tobytes()
+
+
+def lines_of_words(rng: np.random.Generator, n: int) -> bytes:
+    """Draw sentences of the words that the demonstration's tagger knows."""
+    from sigmastar.datasets import load_demo_english
+
+    words = np.array([str(w) for w in load_demo_english().train.source.alphabet])
+    picks = rng.zipf(1.3, size=(n, 12)) % len(words)
+    return "".join(" ".join(row) + "\n" for row in words[picks]).encode()
+
+
+def generate(folder: Path, kind: str, gigabytes: float) -> str:
+    """Write text of a size, unless it is there; return a pattern of its files."""
+    target = folder / f"{kind}-{gigabytes:g}"
+    wanted = int(gigabytes * 1e9)
+    if not (target / "done").exists():
+        target.mkdir(parents=True, exist_ok=True)
+        draw = lines_of_characters if kind == "chars" else lines_of_words
+        size, number = 0, 0
+        while size < wanted:
+            rng = np.random.default_rng([number, len(kind)])
+            path = target / f"{number:04d}.txt"
+            with open(path, "wb") as file:
+                while file.tell() < min(250_000_000, wanted - size):
+                    file.write(draw(rng, ROWS))
+                size += file.tell()
+            number += 1
+        (target / "done").touch()
+    return str(target / "*.txt")
+
+
+def peak_bytes() -> int:
+    """Return the peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def measure(
+    job: str, pattern: str, *, workers: int, threads: int, scratch: str
+) -> dict[str, object]:
+    """Run one job in this process and tell what it took."""
+    import sigmastar as ss
+    from sigmastar.core.progress import listening
+
+    stages = Stages()
+    report: dict[str, object] = {"job": job, "workers": workers, "threads": threads}
+    size = sum(path.stat().st_size for path in Path(pattern).parent.glob("*.txt"))
+    with cluster(workers) as client, listening(stages):
+        began = time.perf_counter()
+        if job == "tag":
+            tag(pattern, client, scratch)
+        elif job.startswith("in-memory-"):
+            (path,) = Path(pattern).parent.glob("*.txt")  # up to 250 MB are one file
+            corpus = ss.read_corpus(path, "chars")
+            report["encoding"] = time.perf_counter() - began
+            learner(job.removeprefix("in-memory-")).fit(corpus)
+        else:
+            where = {"client": client} if client else {"threads": threads}
+            data = ss.Partitions.from_files(pattern, "chars", scratch=scratch, **where)
+            report["encoding"] = time.perf_counter() - began
+            learner(job).fit(data)
+        report["seconds"] = time.perf_counter() - began
+        if client:
+            report["worker_peaks"] = list(client.run(peak_bytes).values())
+    report |= {"stages": stages.seconds, "bytes": size, "peak": peak_bytes()}
+    report["megabytes_a_second"] = size / 1e6 / float(str(report["seconds"]))
+    return report
+
+
+def learner(job: str):
+    """Return the estimator of a job."""
+    import sigmastar as ss
+
+    return {
+        "spectral": ss.SpectralWFA(20),
+        "kneser-ney": ss.KneserNey(5),
+        "em": ss.BaumWelchPFA(20, max_iter=3, tol=0, random_state=0),
+    }[job]
+
+
+def tag(pattern: str, client: object, scratch: str) -> None:
+    """Tag text into a directory."""
+    import sigmastar as ss
+    from sigmastar.cli.parts import Spread, apply_to_files, as_it_is
+    from sigmastar.cli.tagger import _tag_part
+
+    tagger = ss.HMMTagger(order=1).fit(ss.datasets.load_demo_english().train).model_
+    address = None if client is None else client.scheduler_info()["address"]  # type: ignore[attr-defined]
+    from functools import partial
+
+    apply_to_files(
+        partial(_tag_part, tagger, "lines", "word/TAG"),
+        as_it_is,
+        pattern,
+        "words",
+        folder=Path(scratch) / "tagged",
+        job="scale",
+        spread=Spread(cluster=address),
+    )
+
+
+class Stages:
+    """Adds up the seconds of each stage that the library tells of."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began: dict[int, float] = {}
+
+    def start(self, stage) -> None:  # noqa: D102
+        self._began[id(stage)] = time.perf_counter()
+
+    def update(self, stage) -> None:  # noqa: D102
+        pass
+
+    def finish(self, stage) -> None:  # noqa: D102
+        spent = time.perf_counter() - self._began.pop(id(stage))
+        self.seconds[stage.title] = self.seconds.get(stage.title, 0.0) + spent
+
+
+class cluster:
+    """A local cluster of processes, or none."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._open: list[object] = []
+
+    def __enter__(self) -> object:
+        if not self.workers:
+            return None
+        from distributed import Client, LocalCluster
+
+        here = LocalCluster(
+            n_workers=self.workers,
+            threads_per_worker=1,
+            memory_limit="1.5GB",
+            dashboard_address=":0",
+            silence_logs=50,
+        )
+        client = Client(here, set_as_default=False)
+        self._open = [client, here]
+        return client
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._open:
+            one.close()  # type: ignore[attr-defined]
+
+
+def in_new_process(arguments: list[str]) -> dict[str, object]:
+    """Run this script again for one measurement."""
+    command = [sys.executable, __file__, "--one", *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    """Generate, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sizes", type=float, nargs="+", default=[0.1])
+    parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=JOBS)
+    parser.add_argument("--folder", type=Path, default=Path("scale-data"))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--overhead", action="store_true", help="two workers against two threads")
+    parser.add_argument("--in-memory", action="store_true", help="parts against one corpus")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        job, pattern, workers, threads, scratch = options.one
+        found = measure(job, pattern, workers=int(workers), threads=int(threads), scratch=scratch)
+        print(json.dumps(found))
+        return
+    import tempfile
+
+    rows = []
+    for size in options.sizes:
+        for job in options.jobs:
+            pattern = generate(options.folder, "words" if job == "tag" else "chars", size)
+            runs = [(job, options.workers, options.threads)]
+            if options.overhead:
+                runs = [(job, 0, 2), (job, 2, 1)]
+            if options.in_memory and job != "tag":
+                runs = [(f"in-memory-{job}", 0, 1), (job, 0, 1)]
+            for name, workers, threads in runs:
+                with tempfile.TemporaryDirectory(dir=options.folder) as scratch:
+                    row = in_new_process([name, pattern, str(workers), str(threads), scratch])
+                row["gigabytes"] = size
+                rows.append(row)
+                print(json.dumps(row), flush=True)
+    if options.output:
+        options.output.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

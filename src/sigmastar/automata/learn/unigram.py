@@ -1,0 +1,65 @@
+"""Whether a learned model is better than knowing how frequent each symbol is.
+
+A unigram draws every symbol, and the end, by its frequency alone. A model that gives the very
+sequences it learned from a smaller probability than that has missed what is in them: moments
+that never saw late symbols, a basis too small, steps that went astray.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigmastar.automata.inference.scoring import log_proba
+from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.wfa import WFA
+from sigmastar.corpus.corpus import Corpus
+
+__all__ = ["Comparison", "compare_with_unigram"]
+
+_MOST_SEQUENCES = 400
+_MOST_SYMBOLS = 40_000
+_FEWEST_EVENTS = 200  # symbols and ends: fewer tell nothing
+_MARGIN = 1.2  # times the unigram's perplexity, which chance alone hardly gives a good model
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Perplexities of a symbol (ends counted) of a model and of a unigram, on training data."""
+
+    model: float
+    unigram: float
+    n_events: int
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the model is worse than the unigram by more than chance."""
+        return self.n_events >= _FEWEST_EVENTS and not self.model <= _MARGIN * self.unigram
+
+    @property
+    def info(self) -> dict[str, float]:
+        """Both figures by name."""
+        return {"training_perplexity": self.model, "unigram_perplexity": self.unigram}
+
+    def warning(self, learner: str) -> str:
+        """Say what is wrong and what helps."""
+        return (
+            f"{learner} has learned less than the frequencies of the symbols: perplexity "
+            f"{self.model:,.1f} a symbol on its own training sequences, where a unigram has "
+            f"{self.unigram:,.1f}. Try statistics='substring', a larger basis_size, more states, "
+            "or another learner (SpectralWFA, SeparableBaumWelch, AutoWFA)."
+        )
+
+
+def compare_with_unigram(model: WFA | HMM, corpus: Corpus) -> Comparison:
+    """Compare a model with the unigram of (the first of) the sequences that it learned from."""
+    within = np.searchsorted(corpus.offsets, _MOST_SYMBOLS, side="right") - 1
+    some = corpus[: min(max(int(within), 1), _MOST_SEQUENCES)]
+    counts = np.append(np.bincount(some.symbols), len(some)).astype(np.float64)
+    events = float(counts.sum())
+    seen = counts[counts > 0]
+    unigram = float(np.exp(-(seen @ np.log(seen / events)) / events))
+    with np.errstate(over="ignore"):
+        own = float(np.exp(-log_proba(model, some).sum() / events))
+    return Comparison(own, unigram, int(events))

@@ -1,0 +1,325 @@
+"""The application: routes, guards around them, and work on threads.
+
+Kernels run without the interpreter's lock, so requests are worked on by a few threads while one
+loop accepts and answers. A request passes the guards in this order: the token, the size of its
+body, a place in the queue, a time limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from sigmastar.core.errors import SigmastarError, TooLarge
+from sigmastar.core.json_values import json_value
+from sigmastar.core.version import __version__
+from sigmastar.serve.answers import answer, operations_of
+from sigmastar.serve.counters import Counters
+from sigmastar.serve.limits import Limits, Refused, is_allowed
+from sigmastar.serve.openapi import describe
+from sigmastar.serve.pages import index_page, model_page, state_picture
+from sigmastar.serve.process import process, read_form
+from sigmastar.serve.store import ModelStore, Served
+
+__all__ = ["Service", "create_app"]
+
+_log = logging.getLogger(__name__)
+_LINES = 64  # of a stream that are answered at a time
+_NDJSON = "application/x-ndjson"
+# Pages run one script of their own, fetch from their own origin, and are framed by nobody.
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+Handler = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+
+
+class Service:
+    """What the routes share.
+
+    Parameters
+    ----------
+    store : ModelStore
+        The models.
+    limits : Limits
+        What requests may ask for.
+    token : str, optional
+        What requests must carry; nothing by default.
+    refresh : float
+        Seconds between looks at the files; 0 for none.
+    """
+
+    def __init__(
+        self, store: ModelStore, limits: Limits, token: str | None = None, refresh: float = 2.0
+    ) -> None:
+        self.store = store
+        self.limits = limits
+        self.token = token
+        self.refresh = refresh
+        self.counters = Counters()
+        self._places = asyncio.Semaphore(limits.workers)
+
+    async def work(self, task: Callable[[], T]) -> T:
+        """Do something on a thread, when there is a place, within the time allowed."""
+        if self.counters.in_flight >= self.limits.workers + self.limits.waiting:
+            raise Refused(503, "too many requests are waiting. Come again in a moment.")
+        self.counters.in_flight += 1
+        try:
+            with anyio.fail_after(self.limits.seconds):
+                async with self._places:
+                    return await anyio.to_thread.run_sync(task, abandon_on_cancel=True)
+        except TimeoutError:
+            seconds = f"{self.limits.seconds:g}"
+            raise Refused(504, f"the request took longer than {seconds} s. Send less.") from None
+        finally:
+            self.counters.in_flight -= 1
+
+    async def body(self, request: Request) -> bytes:
+        """Read a request, as long as it is not too large."""
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self.limits.body:
+                raise Refused(413, f"a request must have at most {self.limits.body:,} bytes.")
+            parts.append(part)
+        return b"".join(parts)
+
+    def guarded(self, handler: Handler, asked: str, *, is_open: bool = False) -> Handler:
+        """Check the token, turn refusals into answers, and count."""
+
+        async def guarded(request: Request) -> Response:
+            began = time.perf_counter()
+            name = request.path_params.get("operation", asked)
+            try:
+                if not is_open and not is_allowed(request.headers.get("authorization"), self.token):
+                    raise Refused(401, "send the token: Authorization: Bearer ….")
+                response = await handler(request)
+            except Refused as refused:
+                response = _problem(refused.status, str(refused))
+            except TooLarge as error:
+                response = _problem(413, str(error))
+            except SigmastarError as error:
+                response = _problem(422, str(error))
+            except ClientDisconnect:
+                response = _problem(400, "the request ended before it was whole.")
+            except Exception:
+                _log.exception("a request failed")
+                response = _problem(500, "something went wrong; the log says what.")
+            known = name if response.status_code != 404 else "unknown"
+            self.counters.note(known, response.status_code, time.perf_counter() - began)
+            return response
+
+        return guarded
+
+    async def health(self, request: Request) -> Response:
+        """Say that the service answers."""
+        return JSONResponse({"status": "ok", "version": __version__, "models": len(self.store)})
+
+    async def metrics(self, request: Request) -> Response:
+        """Give figures for Prometheus."""
+        text = self.counters.text(len(self.store), self.store.reloads, self.store.failures)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        """Describe the interface."""
+        return JSONResponse(describe(self.store, self.limits))
+
+    async def models(self, request: Request) -> Response:
+        """List the models."""
+        return JSONResponse({"models": [_summary(served) for served in self.store]})
+
+    async def model(self, request: Request) -> Response:
+        """Tell what a model is like."""
+        served = self.store.find(request.path_params["name"])
+        facts = await self.work(served.model.facts)
+        return JSONResponse(_summary(served) | {"facts": json_value(facts)})
+
+    async def graph(self, request: Request) -> Response:
+        """Draw the states of an automaton."""
+        served = self.store.find(request.path_params["name"])
+        picture = await self.work(partial(state_picture, served))
+        return Response(picture, media_type="image/svg+xml")
+
+    async def ask(self, request: Request) -> Response:
+        """Answer an operation, on one object or on a stream of lines."""
+        served = self.store.find(request.path_params["name"])
+        operation = request.path_params["operation"]
+        kind = request.headers.get("content-type", "application/json").partition(";")[0].strip()
+        if kind == _NDJSON:
+            answer(served, operation, {"inputs": []}, self.limits)  # refuses what cannot be asked
+            return _Lines(self._lines(request, served, operation))
+        if kind != "application/json":
+            raise Refused(415, f"send application/json or {_NDJSON}.")
+        given = _parsed(await self.body(request))
+        outputs = await self.work(partial(answer, served, operation, given, self.limits))
+        self.counters.note_inputs(operation, len(outputs))
+        return JSONResponse({"model": served.name, "outputs": json_value(outputs)})
+
+    async def _lines(
+        self, request: Request, served: Served, operation: str
+    ) -> AsyncIterator[bytes]:
+        """Answer each line with a line, some at a time; a line that is refused ends the stream."""
+        try:
+            async for inputs in self._batches(request):
+                given = {"inputs": inputs}
+                found = await self.work(partial(answer, served, operation, given, self.limits))
+                self.counters.note_inputs(operation, len(found))
+                yield b"".join(_line(json_value(output)) for output in found)
+        except (Refused, SigmastarError) as error:
+            yield _line({"error": str(error)})
+        except ClientDisconnect:
+            return
+
+    async def _batches(self, request: Request) -> AsyncIterator[list[Any]]:
+        rest = b""
+        async for part in request.stream():
+            *lines, rest = (rest + part).split(b"\n")
+            if len(rest) > self.limits.body:
+                raise Refused(413, f"a line must have at most {self.limits.body:,} bytes.")
+            inputs = [_parsed(line) for line in lines if line.strip()]
+            step = min(_LINES, self.limits.batch)
+            for begin in range(0, len(inputs), step):
+                yield inputs[begin : begin + step]
+        if rest.strip():
+            yield [_parsed(rest)]
+
+    async def process(self, request: Request) -> Response:
+        """Tag text as UDPipe's service does."""
+        body = await self.body(request)
+        kind = request.headers.get("content-type", "")
+        form = read_form(request.url.query, body, kind)
+        served = self.store.find(form.get("model", ""))
+        return JSONResponse(await self.work(partial(process, served, form)))
+
+    async def index(self, request: Request) -> Response:
+        """Show the models."""
+        return HTMLResponse(index_page(self.store), headers=_PAGE_HEADERS)
+
+    async def page(self, request: Request) -> Response:
+        """Show a page on which a model can be tried."""
+        served = self.store.find(request.path_params["name"])
+        return HTMLResponse(model_page(served), headers=_PAGE_HEADERS)
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Look after changed files as long as the service runs."""
+        watch = asyncio.create_task(self._watch()) if self.refresh else None
+        try:
+            yield
+        finally:
+            if watch is not None:
+                watch.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watch
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self.refresh)
+            await anyio.to_thread.run_sync(self.store.refresh)
+
+
+class _Lines(Response):
+    """Lines that are written while the request is still being read.
+
+    Starlette's own streaming response would listen for the end of the request, and so take away
+    what is still to be read of it.
+    """
+
+    media_type = _NDJSON
+
+    def __init__(self, lines: AsyncIterator[bytes]) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._lines = lines
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines as they come."""
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        async for part in self._lines:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def create_app(
+    store: ModelStore,
+    *,
+    limits: Limits | None = None,
+    token: str | None = None,
+    refresh: float = 2.0,
+) -> Starlette:
+    """Return the application for some models; parameters are those of :class:`Service`."""
+    service = Service(store, limits or Limits(), token, refresh)
+
+    def route(path: str, handler: Handler, *methods: str, is_open: bool = False) -> Route:
+        asked = path.strip("/").split("/")[0] or "index"
+        guarded = service.guarded(handler, asked, is_open=is_open)
+        return Route(path, guarded, methods=list(methods) or ["GET"])
+
+    async def missing(request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        words = "this path takes another method." if status == 405 else "there is nothing here."
+        return _problem(status, f"{words} /openapi.json says what there is.")
+
+    return Starlette(
+        routes=[
+            route("/", service.index, is_open=True),
+            route("/health", service.health, is_open=True),
+            route("/metrics", service.metrics),
+            route("/openapi.json", service.openapi),
+            route("/process", service.process, "GET", "POST"),
+            route("/models/{name}", service.page, is_open=True),
+            route("/v1/models", service.models),
+            route("/v1/models/{name}/graph.svg", service.graph),
+            route("/v1/models/{name}:{operation}", service.ask, "POST"),
+            route("/v1/models/{name}", service.model),
+        ],
+        exception_handlers={404: missing, 405: missing},
+        lifespan=service.lifespan,
+    )
+
+
+def _summary(served: Served) -> dict[str, Any]:
+    return {
+        "name": served.name,
+        "kind": served.model.kind,
+        "operations": operations_of(served),
+        "page": f"/models/{served.name}",
+    }
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise Refused(400, "the request must be JSON in UTF-8.") from None
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+
+
+def _problem(status: int, words: str) -> Response:
+    headers = {"Retry-After": "1"} if status == 503 else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(
+        {"error": words.encode("utf-8", "replace").decode()}, status, headers=headers
+    )

@@ -1,0 +1,120 @@
+// Asks the model whenever the input has rested for a moment; the newest answer wins.
+const $ = (id) => document.getElementById(id);
+const input = $("input"), output = $("output"), problem = $("problem"), chips = $("chips");
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+const base = `/v1/models/${encodeURIComponent(MODEL.name)}`;
+let asked = 0, timer = 0;
+
+function make(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "click") node.addEventListener("click", value);
+    else if (key === "style") node.style.cssText = value;
+    else node.setAttribute(key, value);
+  }
+  node.append(...children);
+  return node;
+}
+async function fetched(path, request) {
+  const options = request === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(request) };
+  const response = await fetch(base + path, options);
+  const found = path.endsWith(".svg") && response.ok ? await response.text() : await response.json();
+  if (!response.ok) throw new Error(response.status === 401 ? "This service needs a token: add #token=… to the address." : found.error);
+  return found;
+}
+const percent = (p) => `${(100 * p).toFixed(p < 0.001 ? 3 : 1)} %`;
+const colour = (place) => `var(--c${place % 8})`;
+
+const show = {
+  predict([row], [anomaly]) {
+    const top = Math.max(...row.map((entry) => entry.p));
+    const follow = (symbol) => () => { input.value = joined(input.value, String(symbol)); ask(0); input.focus(); };
+    output.replaceChildren(...row.map((entry) => make(
+      "button",
+      { class: entry.end ? "bar end" : "bar", type: "button", ...(entry.end ? { disabled: "" } : { click: follow(entry.symbol) }) },
+      make("span", {}, entry.end ? "(end)" : String(entry.symbol)),
+      make("i", { style: `width:${(100 * entry.p) / top}%` }),
+      make("span", {}, percent(entry.p)),
+    )));
+    const symbols = pieces(input.value);
+    chips.replaceChildren(...symbols.map((symbol, place) => make("span", {
+      class: "chip", title: `${anomaly.surprise[place].toFixed(2)} bits`,
+      style: `opacity:${Math.max(0.45, 1 - anomaly.surprise[place] / 20)}`,
+    }, symbol)));
+  },
+  tag([words]) {
+    output.replaceChildren(...words.map((entry) => make(
+      "span", { class: "word", title: entry.confidence === undefined ? entry.tag : `${entry.tag}: ${percent(entry.confidence)}` },
+      entry.word,
+      make("b", { style: `opacity:${entry.confidence === undefined ? 1 : Math.max(0.3, entry.confidence)}` }, entry.tag),
+      entry.confidence === undefined ? "" : make("i", {}, percent(entry.confidence)),
+    )));
+  },
+  transduce([found]) {
+    const total = found.reduce((sum, entry) => sum + Math.exp(entry.log_score - found[0].log_score), 0);
+    output.replaceChildren(...found.map((entry, place) => make(
+      "div", { class: "bar end" },
+      make("span", { class: place ? "" : "best" }, Array.isArray(entry.output) ? entry.output.join(" ") : entry.output),
+      make("i", { style: `width:${(100 * Math.exp(entry.log_score - found[0].log_score)) / total}%` }),
+      make("span", {}, percent(Math.exp(entry.log_score - found[0].log_score) / total)),
+    )));
+  },
+  frames([stream]) {
+    const names = [...new Set(stream.labels)];
+    const strip = make("div", { class: "strip" }, ...stream.labels.map((label, place) => make("i", {
+      title: `${place + 1}: ${label}, ${percent(stream.confidence[place])}`,
+      style: `background:${colour(names.indexOf(label))};opacity:${Math.max(0.25, stream.confidence[place])}`,
+    })));
+    const legend = make("div", { class: "legend" }, ...names.map((name, place) =>
+      make("span", {}, make("i", { style: `background:${colour(place)}` }), `${name} (${stream.labels.filter((l) => l === name).length})`)));
+    output.replaceChildren(legend, strip, make("p", { class: "lead" }, `${stream.labels.length} frames`));
+  },
+};
+let spaced = true;
+const pieces = (text) => (spaced ? text.split(/\s+/).filter(Boolean) : [...text]);
+const joined = (text, symbol) => (spaced ? `${text.trimEnd()} ${symbol}`.trim() : text + symbol);
+// Lines of numbers; a first line without any is the header, columns of text are left out.
+function frames(text) {
+  const rows = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => line.split(/[,;\t ]+/).filter((cell) => cell !== ""));
+  const body = rows.length && rows[0].every((cell) => Number.isNaN(Number(cell))) ? rows.slice(1) : rows;
+  return body.map((row) => row.map(Number).filter((value) => !Number.isNaN(value)));
+}
+async function answer() {
+  const turn = ++asked, text = input.value;
+  if (!text.trim() && MODEL.ask !== "predict") { output.replaceChildren(); return; }
+  try {
+    let found, more;
+    if (MODEL.ask === "predict") {
+      found = await fetched(":predict", { inputs: [text], k: 12 });
+      more = await fetched(":anomalies", { inputs: [text] });
+    } else if (MODEL.ask === "frames") found = await fetched(":tag", { inputs: [frames(text)] });
+    else if (MODEL.ask === "tag") found = await fetched(":tag", { inputs: [text] });
+    else found = await fetched(":transduce", { inputs: [text.trim()], k: 5 });
+    if (turn !== asked) return;
+    problem.textContent = "";
+    if (more && MODEL.ask === "predict") spaced = pieces(text).length === more.outputs[0].surprise.length - 1 ? spaced : !spaced;
+    show[MODEL.ask](found.outputs, more && more.outputs);
+  } catch (error) {
+    if (turn === asked) problem.textContent = error.message;
+  }
+}
+function ask(wait = 150) { clearTimeout(timer); timer = setTimeout(answer, wait); }
+input.addEventListener("input", () => ask());
+for (const name of ["dragover", "dragleave", "drop"]) {
+  input.addEventListener(name, (event) => {
+    if (MODEL.ask !== "frames") return;
+    event.preventDefault();
+    input.classList.toggle("over", name === "dragover");
+    if (name === "drop") event.dataTransfer.files[0].text().then((text) => { input.value = text; ask(0); });
+  });
+}
+fetched("").then((model) => {
+  $("facts").replaceChildren(...Object.entries(model.facts).map(([name, value]) => make(
+    "div", { class: String(value).length > 14 ? "long" : "" },
+    make("dt", {}, name.replaceAll("_", " ")), make("dd", {}, typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 4 }) : String(value)),
+  )));
+  spaced = !/^(\S, )+\S$/.test(String(model.facts.alphabet ?? "")) ;
+  if (MODEL.ask === "predict") answer();
+}).catch((error) => { problem.textContent = error.message; });
+if (MODEL.graph) fetched("/graph.svg").then((svg) => { $("graph").innerHTML = svg; }).catch(() => $("graph").parentNode.remove());

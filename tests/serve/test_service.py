@@ -1,0 +1,266 @@
+"""The service, asked as its clients ask it: answers equal those of the library."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.serve.limits import Limits
+from sigmastar.serve.store import ModelStore
+
+pytest.importorskip("starlette")
+from starlette.testclient import TestClient
+
+from sigmastar.serve.app import create_app
+
+SENTENCES = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 4
+PENN = [["DT", "NN", "VBZ"]] * 12
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("models")
+    arcs = [[[0.3, 0.2], [0.1, 0.1]], [[0.1, 0.3], [0.4, 0.1]]]
+    ss.PFA([1.0, 0.0], arcs, [0.1, 0.3], ss.Alphabet("ab")).save(place / "letters.sigma")
+    logs = [["open", "read", "close"], ["open", "close"]] * 10
+    ss.KneserNey(2).fit(logs).save(place / "logs.sigma")
+    hmm = ss.HMMTagger(1).fit(SENTENCES, PENN)
+    hmm.info_ = {**hmm.info_, "reading": {"column": "xpos"}}
+    hmm.save(place / "en.sigma")
+    pairs = ss.PairCorpus.from_pairs([("anna", "анна"), ("nan", "нан"), ("an", "ан")] * 8)
+    ss.Transliterator("joint-ngram", order=2).fit(pairs).save(place / "names.sigma")
+    operators = [[[[1.0]], [[0.0]]], [[[0.0]], [[1.0]]]]
+    labels = ss.Alphabet(["off", "on"])
+    ss.ContinuousTagger([1.0], operators, [1.0], labels, [0.5, 0.5]).save(place / "lamp.sigma")
+    return place
+
+
+@pytest.fixture
+def client(folder):
+    app = create_app(ModelStore(sorted(folder.glob("*.sigma"))), limits=Limits(batch=5, body=5000))
+    with TestClient(app) as found:
+        yield found
+
+
+def ask(client, path, **request):
+    response = client.post(f"/v1/models/{path}", json=request)
+    assert response.status_code == 200, response.text
+    return response.json()["outputs"]
+
+
+def test_scores_and_predictions_are_those_of_the_library(client, folder):
+    model = ss.load(folder / "letters.sigma")
+    values = [
+        found["log_proba"] for found in ask(client, "letters:score", inputs=["ab", ["b"], ""])
+    ]
+    np.testing.assert_allclose(values, ss.log_proba(model, ["ab", "b", ""]))
+    (row,) = ask(client, "letters:predict", inputs=["ab"], k=3)
+    expected = ss.predict_next(model, ["ab"], 3)[0]
+    assert [entry["symbol"] for entry in row] == [
+        None if symbol is ss.END else symbol for symbol, _ in expected
+    ]
+    np.testing.assert_allclose([entry["p"] for entry in row], [p for _, p in expected])
+
+
+def test_samples_repeat_with_their_seed(client):
+    first = ask(client, "letters:sample", n=4, seed=3)
+    assert first == ask(client, "letters:sample", n=4, seed=3)
+    assert len(first) == 4
+
+
+def test_odd_events_are_pointed_at(client):
+    fine, odd = ask(client, "logs:anomalies", inputs=["open close", "open erase close"])
+    assert odd["oddest"] == 1
+    assert odd["score"] > fine["score"]
+    assert len(odd["surprise"]) == 4
+
+
+def test_words_are_tagged_with_confidence(client, folder):
+    (row,) = ask(client, "en:tag", inputs=["the dog sleeps"])
+    assert [(found["word"], found["tag"]) for found in row] == [
+        ("the", "DT"),
+        ("dog", "NN"),
+        ("sleeps", "VBZ"),
+    ]
+    expected = ss.load(folder / "en.sigma").confidence([["the", "dog", "sleeps"]])[0]
+    np.testing.assert_allclose([found["confidence"] for found in row], expected)
+
+
+def test_names_are_carried_over(client):
+    (best,) = ask(client, "names:transduce", inputs=["nana"], k=2)
+    assert best[0]["output"] == "нана"
+
+
+def test_frames_are_labelled(client):
+    (found,) = ask(client, "lamp:tag", inputs=[[[0.9, 0.1], [0.2, 0.8]]])
+    assert found["labels"] == ["off", "on"]
+    assert client.post("/v1/models/lamp:tag", json={"inputs": [[[1, "x"]]]}).status_code == 400
+
+
+def test_text_is_processed_into_the_column_that_was_learned(client):
+    form = {"model": "en", "data": "the dog barks\n"}
+    for given in ({"data": form}, {"files": {name: (None, text) for name, text in form.items()}}):
+        found = client.post("/process", **given).json()["result"]
+        assert found.split("\n")[1] == "2\tdog\t_\t_\tNN\t_\t_\t_\t_\t_"
+
+
+def test_streams_are_answered_line_by_line(client):
+    lines = "".join(json.dumps(text) + "\n" for text in ["ab", "b", "", "aab"] * 40)
+    headers = {"Content-Type": "application/x-ndjson"}
+    found = client.post("/v1/models/letters:score", content=lines, headers=headers)
+    values = [json.loads(line)["log_proba"] for line in found.text.splitlines()]
+    assert len(values) == 160
+    assert values[:4] == values[-4:]
+    bad = client.post("/v1/models/letters:score", content='"ab"\n{\n', headers=headers)
+    assert "must be JSON" in json.loads(bad.text.splitlines()[-1])["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("letters:score", b"{", 400),
+        ("letters:score", b"[1]", 400),
+        ("letters:score", b'{"inputs": 5}', 400),
+        ("letters:score", b'{"inputs": ["xyz"]}', 422),
+        ("letters:score", b'{"inputs": [[1.5]]}', 400),
+        ("letters:score", b'{"inputs": [], "colour": 1}', 400),
+        ("letters:predict", b'{"inputs": [], "k": 0}', 400),
+        ("letters:predict", b'{"inputs": [], "k": true}', 400),
+        ("letters:tag", b'{"inputs": []}', 404),
+        ("nobody:score", b'{"inputs": []}', 404),
+        ("letters:score", b'{"inputs": ["","","","","",""]}', 413),
+        ("letters:score", b'{"inputs": ["' + b"a" * 6000 + b'"]}', 413),
+        ("letters:score", b"\xff\xfe", 400),
+        ("letters:score", b"[" * 4000, 400),
+        ("en:tag", b'{"inputs": [["\\ud800", " "]]}', 400),
+        ("logs:sample", b'{"n": 1000000}', 400),
+    ],
+)
+def test_bad_requests_are_refused_in_words(client, path, body, status):
+    headers = {"Content-Type": "application/json"}
+    response = client.post(f"/v1/models/{path}", content=body, headers=headers)
+    assert response.status_code == status, response.text
+    assert response.json()["error"].endswith(".")
+
+
+def test_the_document_describes_every_operation(client):
+    document = client.get("/openapi.json").json()
+    for entry in client.get("/v1/models").json()["models"]:
+        for operation in entry["operations"]:
+            assert "post" in document["paths"][f"/v1/models/{entry['name']}:{operation}"]
+    assert document["openapi"].startswith("3.1")
+
+
+def test_figures_count_what_was_asked(client):
+    ask(client, "letters:score", inputs=["a", "b"])
+    text = client.get("/metrics").text
+    assert 'sigmastar_requests_total{operation="score",status="200"} 1' in text
+    assert 'sigmastar_inputs_total{operation="score"} 2' in text
+    assert 'sigmastar_request_seconds_count{operation="score"} 1' in text
+
+
+def test_without_the_token_only_health_and_empty_pages_answer(folder):
+    app = create_app(ModelStore([folder / "en.sigma"]), token="secret")
+    with TestClient(app) as client:
+        assert client.get("/health").status_code == 200
+        assert client.get("/v1/models").status_code == 401
+        wrong = {"Authorization": "Bearer secre"}
+        assert client.get("/v1/models", headers=wrong).status_code == 401
+        right = {"Authorization": "Bearer secret"}
+        assert client.get("/v1/models", headers=right).json()["models"][0]["name"] == "en"
+
+
+def test_pages_hold_nothing_that_a_name_could_break(folder, tmp_path):
+    hostile = tmp_path / "<script>x.sigma"
+    hostile.write_bytes((folder / "letters.sigma").read_bytes())
+    with TestClient(create_app(ModelStore([hostile]))) as client:
+        page = client.get("/models/%3Cscript%3Ex").text
+        assert "<script>x" not in page
+        assert "default-src 'none'" in client.get("/").headers["content-security-policy"]
+
+
+def test_a_changed_file_is_loaded_and_a_damaged_one_is_not(folder, tmp_path):
+    path = tmp_path / "m.sigma"
+    path.write_bytes((folder / "letters.sigma").read_bytes())
+    store = ModelStore([path])
+    before = store.find("m").model
+    path.write_bytes(b"damaged")
+    store.refresh()
+    store.refresh()
+    assert store.find("m").model is before
+    assert store.failures == 1
+    ss.WFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a")).save(path)
+    store.refresh()
+    assert store.find("m").model.n_states == 1
+    assert store.reloads == 1
+
+
+def test_what_takes_too_long_is_given_up(folder, monkeypatch):
+    app = create_app(ModelStore([folder / "letters.sigma"]), limits=Limits(seconds=0.2))
+    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: time.sleep(1.0))
+    with TestClient(app) as client:
+        assert client.post("/v1/models/letters:score", json={"inputs": []}).status_code == 504
+
+
+def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
+    limits = Limits(workers=1, waiting=1)
+    app = create_app(ModelStore([folder / "letters.sigma"]), limits=limits)
+    go = threading.Event()
+    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: go.wait(10) and [])
+    with TestClient(app) as client:
+        codes = []
+
+        def one():
+            codes.append(client.post("/v1/models/letters:score", json={"inputs": []}).status_code)
+
+        threads = [threading.Thread(target=one) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while not codes:
+            time.sleep(0.02)
+        go.set()
+        for thread in threads:
+            thread.join()
+    assert sorted(codes) == [200, 200, 503]
+
+
+def test_a_stopped_service_answers_what_it_has_accepted(folder):
+    command = [
+        sys.executable,
+        "-m",
+        "sigmastar",
+        "serve",
+        str(folder / "letters.sigma"),
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        line = process.stderr.readline()
+        assert "serving letters at http://127.0.0.1:" in line
+        address = line.split(" at ")[1].split()[0]
+        found = []
+
+        def one():
+            body = json.dumps({"inputs": ["ab" * 2000] * 200}).encode()
+            request = urllib.request.Request(f"{address}/v1/models/letters:score", body)
+            request.add_header("Content-Type", "application/json")
+            with urllib.request.urlopen(request) as response:
+                found.append(len(json.load(response)["outputs"]))
+
+        threads = [threading.Thread(target=one) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.15)
+        os.kill(process.pid, signal.SIGTERM)
+        for thread in threads:
+            thread.join()
+        assert found == [200] * 3
+        assert process.wait(20) == 0

@@ -1,0 +1,278 @@
+"""What newcomers stumbled over: each test is one trap that is no more."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sigmastar as ss
+from sigmastar.cli.main import app
+from sigmastar.core.errors import InvalidData, InvalidParameter, PoorModelWarning
+from sigmastar.sensors.inference.stream import TagStream
+from sigmastar.show.views.spectrum import hankel_singular_values
+
+SENTENCES = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 4
+PENN = [["DT", "NN", "VBZ"]] * 12
+
+
+def run(*arguments, stdin=None):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def conllu(words, upos, xpos):
+    lines = ["# text = " + " ".join(words)]
+    for i, (word, u, x) in enumerate(zip(words, upos, xpos, strict=True), 1):
+        lines.append(f"{i}\t{word}\t_\t{u}\t{x}\t_\t_\t_\t_\t_")
+    return "\n".join(lines) + "\n\n"
+
+
+@pytest.fixture
+def tiny_pfa():
+    arcs = [[[0.5, 0.0], [0.0, 0.5]], [[0.0, 1e-310], [0.0, 0.25]]]
+    return ss.PFA([1.0, 0.0], arcs, [0.5, 0.25], ss.Alphabet("ab"))
+
+
+@pytest.fixture
+def xpos_tagger(tmp_path):
+    text = "".join(
+        conllu(s, ["DET", "NOUN", "VERB"], t) for s, t in zip(SENTENCES, PENN, strict=True)
+    )
+    (tmp_path / "train.conllu").write_text(text)
+    run(
+        "tagger", "train", tmp_path / "train.conllu", "-o", tmp_path / "x.sigma", "--column", "xpos"
+    )
+    return tmp_path / "x.sigma"
+
+
+def test_subnormal_weights_score_as_their_logarithm_says(tiny_pfa):
+    truth = np.log(1e-310) + np.log(0.25)
+    assert ss.log_proba(tiny_pfa, ["b"])[0] == pytest.approx(truth, rel=1e-12)
+    assert ss.log_prefix_proba(tiny_pfa, ["b"])[0] == pytest.approx(np.log(1e-310), rel=1e-12)
+
+
+def test_subnormal_weights_have_paths_and_posteriors(tiny_pfa):
+    path = ss.viterbi(tiny_pfa, ["ab"])
+    assert path.states[0].tolist() == [0, 0, 1]
+    assert path.log_proba[0] == pytest.approx(np.log(0.5) + np.log(1e-310) + np.log(0.25))
+    np.testing.assert_allclose(ss.posterior(tiny_pfa, ["ab"])[0], [[1, 0], [1, 0], [0, 1]])
+
+
+def test_expectation_maximisation_from_subnormal_weights_stays_finite(tiny_pfa):
+    known = {"init": tiny_pfa, "alphabet": tiny_pfa.alphabet}
+    learned = ss.BaumWelchPFA(2, max_iter=3, **known).fit(["aa", "a", ""] * 5)
+    assert np.isfinite(learned.model_.transitions).all()
+    # One state is left: a geometric distribution with mean one.
+    assert learned.score(["aa", "a", ""]) == pytest.approx(2 * np.log(0.5))
+
+
+def test_a_model_of_infinite_mass_has_a_report(tmp_path):
+    rng = np.random.default_rng(0)
+    arcs = rng.normal(size=(3, 50, 50)) * 3e3
+    model = ss.WFA(rng.normal(size=50), arcs, rng.normal(size=50), ss.Alphabet("abc"))
+    assert hankel_singular_values(model) is None
+    ss.write_report(model, tmp_path / "page.html")
+    assert "WFA" in (tmp_path / "page.html").read_text()
+
+
+def test_learning_says_what_infinite_mass_means(tmp_path, monkeypatch):
+    (tmp_path / "logs.txt").write_text("a b a b\nb a\n" * 30)
+    monkeypatch.setattr(ss.WFA, "spectral_radius", 1.32)
+    result = CliRunner().invoke(app, ["learn", str(tmp_path / "logs.txt"), "-n", "1"])
+    assert "no finite sum (spectral radius 1.32)" in " ".join(result.output.split())
+
+
+def test_a_saved_kneser_ney_answers_like_the_learner(tmp_path):
+    learner = ss.KneserNey(2).fit(["abab", "ab", "ba"] * 10)
+    learner.save(tmp_path / "kn.sigma")
+    model = ss.load(tmp_path / "kn.sigma")
+    np.testing.assert_array_equal(model.log_proba(["ab"]), learner.log_proba(["ab"]))
+    assert model.predict_next(["a"], 2) == learner.predict_next(["a"], 2)
+    assert model.sample(3, random_state=0) == learner.sample(3, random_state=0)
+    assert ss.metrics.perplexity_per_symbol(model, ["ab"]) > 1.0
+    (tmp_path / "t.txt").write_text("a b\n")
+    assert "perplexity_per_symbol" in run(
+        "perplexity", tmp_path / "kn.sigma", tmp_path / "t.txt", "--json"
+    )
+
+
+def test_tags_go_into_the_column_they_were_learned_from(xpos_tagger, tmp_path):
+    (tmp_path / "gold.conllu").write_text(conllu(SENTENCES[0], ["DET", "NOUN", "VERB"], "___"))
+    out = run("tagger", "tag", xpos_tagger, tmp_path / "gold.conllu", "-t", "conllu")
+    assert out == conllu(SENTENCES[0], ["DET", "NOUN", "VERB"], PENN[0])
+
+
+def test_marks_of_phrases_go_into_misc():
+    hmm = ss.HMMTagger(1).fit(SENTENCES, PENN)
+    marking = ss.FSTTagger.from_hmm(hmm, "n1").with_phrases()
+    source = conllu(SENTENCES[0], "___", "___").replace("sleeps", "sleeps").encode()
+    target = io.BytesIO()
+    formats = {"input_format": "conllu", "output_format": "conllu", "column": "xpos"}
+    marking.tag_file(io.BytesIO(source), target, **formats)
+    rows = [line.split("\t") for line in target.getvalue().decode().split("\n")[1:4]]
+    assert [row[3] for row in rows] == ["_", "_", "_"]
+    assert [row[4] for row in rows] == PENN[0]
+    assert [row[9] for row in rows] == ["Phrase=B-NP", "Phrase=I-NP", "_"]
+    assert marking.score(SENTENCES, PENN) == 1.0
+
+
+def test_a_tagger_is_evaluated_on_the_tags_it_was_trained_on(xpos_tagger, tmp_path):
+    found = json.loads(run("tagger", "evaluate", xpos_tagger, tmp_path / "train.conllu", "--json"))
+    assert found["accuracy"] == 1.0
+    run("tagger", "compile", xpos_tagger, "-o", tmp_path / "f.sigma", "--kind", "n1", "--phrases")
+    found = json.loads(
+        run("tagger", "evaluate", tmp_path / "f.sigma", tmp_path / "train.conllu", "--json")
+    )
+    assert found["accuracy"] == 1.0
+    arguments = ["tagger", "evaluate", xpos_tagger, tmp_path / "train.conllu"]
+    with pytest.raises(InvalidData, match=r"tags of the data \(DET, NOUN, VERB\) are none"):
+        run(*arguments, "--column", "upos")
+
+
+def test_pairs_are_evaluated_and_reported_as_they_were_learned(tmp_path):
+    (tmp_path / "p.tsv").write_text("ab\tAH BE\nba\tBE AH\naa\tAH AH\nb\tBE\n" * 6)
+    model = tmp_path / "g2p.sigma"
+    train = ["transducer", "train", tmp_path / "p.tsv", "-o", model, "-m", "joint-ngram"]
+    run(*train, "--target", "words", "--order", "2")
+    found = json.loads(run("transducer", "evaluate", model, tmp_path / "p.tsv", "--json"))
+    assert found["word_accuracy"] == 1.0
+    run("report", model, "--data", tmp_path / "p.tsv", "-o", tmp_path / "page.html")
+    assert "100.00 %" in (tmp_path / "page.html").read_text()
+    with pytest.raises(InvalidData, match="output symbols of the data"):
+        run("transducer", "evaluate", model, tmp_path / "p.tsv", "--target", "chars")
+
+
+def test_more_data_are_added_to_what_was_fitted():
+    first, second = ["ab", "abab", "b"] * 8, ["ba", "a", "bb"] * 8
+    alphabet = ss.Alphabet("ab")
+    whole = ss.SpectralWFA(2, alphabet=alphabet).fit(first + second).model_
+    added = ss.SpectralWFA(2, alphabet=alphabet).fit(first).partial_fit(second).model_
+    assert added == whole
+
+
+def test_wrong_arguments_are_told_in_words():
+    hmm = ss.HMMTagger(1).fit(SENTENCES, PENN)
+    with pytest.raises(InvalidData, match="got NoneType"):
+        hmm.predict(None)
+    with pytest.raises(InvalidParameter, match="y must hold the tags"):
+        hmm.score(SENTENCES)
+    with pytest.raises(InvalidParameter, match="model must be a ContinuousTagger"):
+        TagStream(ss.WFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a")))
+
+
+def test_one_label_is_nothing_to_learn(tmp_path):
+    (tmp_path / "f.csv").write_text("a,b,mode\n" + "0.1,0.2,still\n" * 9)
+    with pytest.raises(InvalidData, match="one label only, 'still'"):
+        run("sensors", "train", tmp_path / "f.csv", "-o", tmp_path / "f.sigma")
+
+
+def test_a_growing_machine_is_no_table():
+    from sigmastar.tagging.fst.openfst import to_openfst
+
+    lazy = ss.FSTTagger.from_hmm(ss.HMMTagger(1).fit(SENTENCES, PENN), "lazy")
+    with pytest.raises(InvalidParameter, match="grows while it tags"):
+        to_openfst(lazy.machine)
+
+
+def test_compressed_text_is_tagged_as_text(xpos_tagger, tmp_path):
+    (tmp_path / "t.gz").write_bytes(gzip.compress(b"the dog barks\n"))
+    assert run("tagger", "tag", xpos_tagger, tmp_path / "t.gz") == "the/DT dog/NN barks/VBZ\n"
+    target = io.BytesIO()
+    ss.load(xpos_tagger).tag_file(io.BytesIO((tmp_path / "t.gz").read_bytes()), target)
+    assert target.getvalue() == b"the/DT dog/NN barks/VBZ\n"
+
+
+def test_a_pipe_gets_its_answer_line_by_line(xpos_tagger):
+    command = [sys.executable, "-m", "sigmastar", "tagger", "tag", str(xpos_tagger)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(b"the dog barks\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"the/DT dog/NN barks/VBZ\n"
+        process.stdin.close()
+        assert process.stdout.read() == b""
+
+
+def test_a_model_worse_than_frequencies_is_not_learned_in_silence():
+    # What comes late is never seen in prefixes of this length, nor by so small a basis.
+    late = ["x" * 12 + "abcdefgh"[i % 8] * 12 for i in range(40)]
+    with pytest.warns(PoorModelWarning, match="a unigram has"):
+        learner = ss.SeparablePFA(1, statistics="prefix", basis_size=4, max_length=1).fit(late)
+    assert learner.info_["training_perplexity"] > learner.info_["unigram_perplexity"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.SpectralWFA().fit(late)
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("/api/users /api/login\n/api/users\n", {"/api/users", "/api/login"}),
+        ("api/users api/login\n", {"api/users", "api/login"}),
+        ("5 1000000\n", {"5", "1000000"}),
+        ("the/DT dog/NN\na/DT cat/NN\n", {"the", "dog", "a", "cat"}),
+    ],
+)
+def test_formats_are_guessed_only_where_they_are_certain(text, symbols, tmp_path):
+    (tmp_path / "logs.txt").write_text(text)
+    assert set(map(str, ss.read_corpus(tmp_path / "logs.txt").alphabet)) == symbols
+
+
+def test_columns_between_tabs_are_asked_about(tmp_path):
+    (tmp_path / "logs.txt").write_text("s1\topen read close\ns2\topen close\n")
+    with pytest.raises(InvalidData, match="pairs, or names before sequences"):
+        ss.read_corpus(tmp_path / "logs.txt")
+
+
+def test_learning_tells_how_the_file_was_read(tmp_path):
+    (tmp_path / "logs.txt").write_text("open read close\nopen close\n" * 20)
+    result = CliRunner().invoke(app, ["learn", str(tmp_path / "logs.txt"), "-n", "1"])
+    assert "as words: 40 sequences, 3 symbols" in " ".join(result.output.split())
+
+
+def test_characters_are_scored_as_they_were_learned(tmp_path):
+    (tmp_path / "names.txt").write_text("anna\nhanna\n" * 20)
+    run("learn", tmp_path / "names.txt", "-f", "chars", "-n", "2", "-o", tmp_path / "m.sigma")
+    assert float(run("score", tmp_path / "m.sigma", tmp_path / "names.txt").split()[0]) < 0
+
+
+def test_odd_sequences_are_found_with_the_wanted_share_of_false_alarms(tmp_path):
+    rng = np.random.default_rng(0)
+    normal = [["open", *["read"] * int(rng.integers(1, 5)), "close"] for _ in range(300)]
+    model = ss.KneserNey(3).fit(normal[:150])
+    threshold = ss.alarm_threshold(model, normal[150:], false_alarms=0.05)
+    scores = ss.anomaly_scores(model, normal[150:]).scores
+    assert np.mean(scores > threshold) <= 0.05
+    odd = ss.anomaly_scores(model, [["open", "open", "close"], ["open", "erase"], []])
+    assert (odd.scores > threshold).all()
+    assert odd.oddest.tolist()[1:] == [1, 0]
+
+
+@pytest.mark.parametrize("whole", [ss.PFA, ss.WFA])
+def test_surprises_add_up_to_the_probability(whole):
+    arcs = [[[0.3, 0.2], [0.1, 0.1]], [[0.1, 0.3], [0.4, 0.1]]]
+    model = whole([1.0, 0.0], arcs, [0.1, 0.3], ss.Alphabet("ab"))
+    found = ss.anomaly_scores(model, ["abba", "", "b"], by="mean")
+    bits = [float(surprise.sum()) for surprise in found.surprises]
+    expected = -ss.log_proba(model, ["abba", "", "b"]) / np.log(2)
+    np.testing.assert_allclose(bits, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.scores, expected / [5, 1, 2], rtol=1e-9)
+
+
+def test_the_command_prints_what_is_odd(tmp_path):
+    (tmp_path / "logs.txt").write_text("open read close\nopen close\n" * 60)
+    run("learn", tmp_path / "logs.txt", "-n", "3", "-o", tmp_path / "m.sigma")
+    (tmp_path / "new.txt").write_text("open close\nopen erase close\n")
+    out = run(
+        *("anomalies", tmp_path / "m.sigma", tmp_path / "new.txt"),
+        *("--normal", tmp_path / "logs.txt", "--false-alarms", "0.1"),
+    )
+    assert [line.split("\t")[0::2] for line in out.splitlines()] == [["2", "erase"]]
