@@ -96,6 +96,7 @@ SAME = {
     "DECODINGS": DECODINGS,
     "DEMO_PARTS": PARTS,
     "FRAME_METRICS": continuous_features.METRICS,
+    "READINGS": ("raw", *continuous_features.READINGS, "standard"),
     "MACHINE_KINDS": fst_tagger.KINDS,
     "MODEL_FORMATS": [*MODEL_FORMATS, "openfst"],
     "SPICE_METHODS": spice.METHODS,

@@ -249,6 +249,7 @@ def _measurements() -> Iterator[tuple[str, Maker]]:
     yield "measured-lasting", lambda: ss.GaussianHMM(2, min_duration=3, **few).fit(X)
     yield "measured-mixture", lambda: ss.MixtureHMM(2, n_components=2, **few).fit(X)
     yield "measured-counts", lambda: ss.PoissonHMM(2, **few).fit(counts)
+    yield "measured-kinds", lambda: ss.MultinomialHMM(2, **few).fit(counts)
     yield "measured-symbols", lambda: ss.CategoricalHMM(2, **few).fit(counts[:, :1] % 3)
     both = {"speed": ss.emissions.Gaussian("diag"), "gear": ss.emissions.Categorical()}
     yield (

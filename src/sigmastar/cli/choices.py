@@ -79,12 +79,24 @@ FEATURES = {
     "centroids": "similarities to k-means centroids",
 }
 FRAME_METRICS = ("euclidean", "correlation", "cosine")
+READINGS = {
+    "raw": "nothing",
+    "clip": "at most --limit",
+    "reciprocal": "one over it",
+    "log": "its logarithm",
+    "standard": "standard units; all for features of centroids",
+}
 DECODINGS = {
     "marginal": "each frame given the whole sequence",
     "filter": "each frame given those so far",
     "exact": "the best labelling as a whole, by search",
 }
 
+MACHINES_DRAWN = {
+    "hmm": "hidden Markov models",
+    "pfa": "probabilistic automata",
+    "dpfa": "deterministic automata",
+}
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}

@@ -66,8 +66,8 @@ class Transliterator(ModelEstimator, Recipe):
         The same for outputs; ``"split"`` cuts phones of several characters into base and
         modifiers. Outputs are written as they were given.
     n_models : int
-        How many discriminative transducers make an ensemble, which is as fast as one; of 30,000
-        pairs or more, one.
+        At most how many discriminative transducers make an ensemble, which is as fast as one; of
+        10,000 pairs or more, one.
     n_epochs, rate : int, float
         Passes and learning rate of the features' training.
     random_state : int, Generator or None

@@ -15,7 +15,8 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em")
-MANY_WORDS = 30_000  # so many are seen often enough in two rounds of discriminative training
+MANY_WORDS = 30_000  # so many have features for a larger table
+MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
@@ -60,9 +61,12 @@ class Recipe:
 
     def training(self, n_pairs: int, n_models: int) -> Training:
         """Return how to train so many discriminative transducers from so many pairs."""
-        if n_pairs < MANY_WORDS:
-            return Training(n_models=n_models)
-        return Training(n_models=1, n_epochs=2, n_weights=1 << 22)
+        rounds = min(Training.n_epochs, max(1, MOST_SHOWN // n_pairs))
+        return Training(
+            n_epochs=rounds,
+            n_models=max(1, min(n_models, MOST_SHOWN // (rounds * n_pairs))),
+            n_weights=Training.n_weights * (2 if n_pairs > MANY_WORDS else 1),
+        )
 
     def states(self, n_pairs: int) -> States:
         """Return the numbers of states to learn from so many pairs."""
