@@ -39,6 +39,8 @@ class Costs:
     table, growth : float
         Bytes of the summary of one part, and the power of the number of parts with which summaries
         grow: 0 for sums of a fixed size, towards 1 for counts of ever new n-grams.
+    most : float
+        Bytes that no summary exceeds: all n-grams over the alphabet.
     message : float
         Seconds that the scheduler spends on one task.
     byte : float
@@ -49,12 +51,13 @@ class Costs:
     merge_byte: float
     table: float
     growth: float
+    most: float
     message: float
     byte: float
 
     def size(self, n_parts: int) -> float:
         """Return the bytes of the summary of so many parts."""
-        return float(self.table * n_parts**self.growth)
+        return float(min(self.table * n_parts**self.growth, self.most))
 
     def merge(self, one: int, other: int) -> float:
         """Return the seconds to merge the summaries of two runs of parts."""
@@ -154,6 +157,7 @@ def measured() -> Costs:
         merge_byte=merge,
         table=float(np.mean(sizes)) * (PART / len(text)) ** growth,
         growth=growth,
+        most=16.0 * (len(corpus.alphabet) + 2) ** 5,  # a code and a count of each
         message=_message(),
         byte=1e-9,  # a gigabyte a second between workers: not measured
     )

@@ -9,6 +9,7 @@ from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.datasets import (
     load_brown,
     load_pautomac,
+    load_pronunciation,
     load_ptb_tags,
     load_transliteration,
     load_ud,
@@ -107,6 +108,15 @@ def test_names_are_pairs_of_characters(tmp_path, size, row, names):
     splits = load_transliteration("en-ru", size=size, data_home=tmp_path)
     assert [len(part) for part in (splits.train, splits.dev, splits.test)] == [1, 2, 3]
     assert splits.test[2] == (list("anna"), list("анна"))
+
+
+def test_pronunciations_are_characters_and_phones(tmp_path):
+    rows = "ága\taː ɡ ɒ\n"
+    _write(tmp_path, **{f"hun_{part}__tsv": rows for part in ("train", "dev", "test")})
+    splits = load_pronunciation("hun", data_home=tmp_path)
+    assert splits.dev[0] == (["á", "g", "a"], ["aː", "ɡ", "ɒ"])
+    with pytest.raises(InvalidParameter, match="language must be 'ady', 'arm'"):
+        load_pronunciation("hungarian", data_home=tmp_path)
 
 
 def test_treebanks_give_words_and_tags(tmp_path):

@@ -11,6 +11,8 @@ from sigmastar.core.model_files import read_stored, write_stored
 from sigmastar.corpus.alphabet_json import alphabet_to_json
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments import lattices
+from sigmastar.transducers.transliteration import combine
+from sigmastar.transducers.transliteration.recipe import Recipe
 
 PAIRS = [("max", "макс"), ("anna", "анна"), ("axa", "акса"), ("nana", "нана")] * 40
 INPUTS = [x for x, _ in PAIRS]
@@ -43,6 +45,25 @@ def test_a_symbol_may_occur_in_one_fold_only(scorer):
     pairs = [*PAIRS[:30], ("zoo", "зуу")]
     learner = ss.Transliterator(scorers=(scorer,), n_folds=2, n_states=1, max_iter=2).fit(pairs)
     assert learner.predict(["anna", "zoo"])[0] == "анна"
+
+
+def test_of_many_pairs_one_fold_fits_the_combination(monkeypatch):
+    parts = []
+    train = combine.train_parts
+    monkeypatch.setattr(combine, "MANY_PAIRS", 50)
+    monkeypatch.setattr(combine, "train_parts", lambda *a, **k: parts.append(1) or train(*a, **k))
+    learner = ss.Transliterator(n_folds=4, n_states=2, n_models=1).fit(PAIRS)
+    assert learner.predict(["xana"]) == ["ксана"]
+    assert len(parts) == 1
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "expected"),
+    [(1, (6, 4)), (3600, (6, 4)), (8000, (6, 2)), (25_000, (4, 1)), (500_000, (1, 1))],
+)
+def test_the_more_words_there_are_the_less_often_each_is_shown(n_pairs, expected):
+    training = Recipe().training(n_pairs, 4)
+    assert (training.n_epochs, training.n_models) == expected
 
 
 def test_only_inputs_that_are_read_must_be_proper():

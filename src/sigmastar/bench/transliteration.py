@@ -32,6 +32,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "EM transducer, m = 3": {"method": "em", "n_states": 3, "units": _SMALL},
     "joint spectral": {"method": "joint-spectral"},
     "joint n-gram": {"method": "joint-ngram"},
+    "discriminative": {"method": "discriminative"},
     "combined": {"method": "combined"},
 }
 # Word accuracy, mean F, NED (None: not measured), CER, in per cent; seconds to train; words/s.

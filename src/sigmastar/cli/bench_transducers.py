@@ -1,4 +1,4 @@
-"""``sigmastar bench transliteration`` and ``transducer-synthetic``."""
+"""``sigmastar bench transliteration``, ``g2p`` and ``transducer-synthetic``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sigmastar.cli.bench_parts import collect, hand_out, methods_option
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import show_table, wrote
 
-__all__ = ["transducer_synthetic", "transliteration"]
+__all__ = ["g2p", "transducer_synthetic", "transliteration"]
 
 
 def transliteration(
@@ -56,6 +56,58 @@ def transliteration(
             rows.append([name, *("" if value is None else f"{value:,g}" for value in figures)])
     columns = ("method", "words %", "mean F %", "NED", "CER %", "train s", "words/s")
     show_table(f"English to Russian, {size}", columns, rows)
+
+
+def g2p(
+    data: options.BenchData = None,
+    language: Annotated[
+        list[str] | None,
+        choice("--language -l", choices.G2P_LANGUAGES, "Only these languages", "CODE", many=True),
+    ] = None,
+    method: Annotated[
+        list[str] | None, methods_option(choices.TRANSLITERATION_METHODS, "Methods to compare")
+    ] = None,
+    part: Annotated[str, choice("--part", ("test", "dev"), "Which words to measure on")] = "test",
+    words: Annotated[
+        int | None, option("--words", "Learn from the first so many words only.", "N", min=2)
+    ] = None,
+    output: Annotated[Path | None, option("--output -o", "Keep figures in a file.", "FILE")] = None,
+    json: options.Json = False,
+) -> None:
+    """Words into phones, 15 languages (SIGMORPHON 2020): word and phone error rates.
+
+    The word error rate is the share of words with any error; its mean over the
+    languages is what the task was judged by. Nothing is tuned on what is measured.
+
+    [bold]Examples[/]
+    sigmastar bench g2p --data ~/data -l kor -l hun
+    sigmastar bench g2p -m joint-ngram -m discriminative -m combined --part dev -o g2p.json
+    sigmastar bench g2p --words 800 --json
+    """
+    from sigmastar.bench.pronunciation import macro_average, measure
+
+    languages, methods = language or choices.G2P_LANGUAGES, method or ["combined"]
+    measured = measure(languages, methods, part=part, words=words, data=data)
+    total = len(languages) * len(methods)
+    results = collect("Words into phones", measured, total, lambda r: f"{r.language} {r.method}")
+    if not hand_out(results, output, json):
+        return
+    rows: list[list[object]] = [
+        [
+            r.language,
+            r.method,
+            f"{r.word_error_rate:.1f}",
+            f"{r.phone_error_rate:.2f}",
+            f"{r.source_form} → {r.target_form}",
+            f"{r.train_seconds:.1f}",
+            f"{r.words_per_second:,.0f}",
+        ]
+        for r in results
+    ]
+    for name, mean in macro_average(results).items():
+        rows.append(["mean", name, f"{mean:.2f}", "", "", "", ""])
+    columns = ("language", "method", "WER %", "PER %", "forms", "train s", "words/s")
+    show_table(f"Words into phones, {part}", columns, rows)
 
 
 def transducer_synthetic(

@@ -20,7 +20,7 @@ CORPUS_FORMATS = {
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
-MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst", "dot")
 UNKNOWN = {
     "error": "stop at the first",
     "ignore": "leave them out",
@@ -56,7 +56,21 @@ TAG_INPUTS = {
 }
 TAG_OUTPUTS = {"word/TAG": "a sentence a line", "tsv": "a token a line", "conllu": "CoNLL-U"}
 
-TRANSLITERATION_METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
+TRANSLITERATION_METHODS = (
+    "combined",
+    "discriminative",
+    "joint-ngram",
+    "joint-spectral",
+    "learnfst",
+    "em",
+)
+PAIR_FORMATS = {
+    "tsv": "tab-separated pairs",
+    "dictionary": "words and phones as of WikiPron, CMU, Kaldi or MFA",
+}
+DICTIONARY_STYLES = ("wikipron", "cmu", "kaldi", "kaldi-probabilities", "mfa")
+SOURCE_FORMS = ("auto", "given", "composed", "decomposed", "folded")
+TARGET_FORMS = ("auto", "given", "decomposed", "split")
 PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}
 
 FEATURES = {
@@ -65,12 +79,24 @@ FEATURES = {
     "centroids": "similarities to k-means centroids",
 }
 FRAME_METRICS = ("euclidean", "correlation", "cosine")
+READINGS = {
+    "raw": "nothing",
+    "clip": "at most --limit",
+    "reciprocal": "one over it",
+    "log": "its logarithm",
+    "standard": "standard units; all for features of centroids",
+}
 DECODINGS = {
     "marginal": "each frame given the whole sequence",
     "filter": "each frame given those so far",
     "exact": "the best labelling as a whole, by search",
 }
 
+MACHINES_DRAWN = {
+    "hmm": "hidden Markov models",
+    "pfa": "probabilistic automata",
+    "dpfa": "deterministic automata",
+}
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
@@ -83,6 +109,7 @@ DEMO_PARTS = {
     "sensors": "movements of a robot",
 }
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
+G2P_LANGUAGES = tuple("ady arm bul dut fre geo gre hin hun ice jpn kor lit rum vie".split())
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",
     "LearnFST, m = 2",
@@ -90,6 +117,7 @@ TRANSLITERATION_ROWS = (
     "EM transducer, m = 3",
     "joint spectral",
     "joint n-gram",
+    "discriminative",
     "combined",
 )
 WALL_METHODS = (

@@ -18,6 +18,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
+    from sigmastar.corpus.pairs import PairCorpus
     from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]
@@ -43,6 +44,15 @@ PairsArgument = Annotated[
 ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
 _SOURCE = choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
 _TARGET = choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
+FormatOption = Annotated[
+    str, choice("--format", choices.PAIR_FORMATS, "What the file of pairs looks like", "FORMAT")
+]
+StressOption = Annotated[
+    bool, option("--stress/--no-stress", "Keep stress of phones in a dictionary.")
+]
+ErrorOption = Annotated[
+    str, choice("--on-error", ("raise", "skip"), "What to do with bad lines of a dictionary")
+]
 BeamOption = Annotated[
     int | None,
     option("--beam", "Hypotheses to keep while searching.", "N", min=1),
@@ -69,6 +79,16 @@ def train(
     order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
     source: Annotated[str, _SOURCE] = "chars",
     target: Annotated[str, _TARGET] = "chars",
+    source_form: Annotated[
+        str, choice("--source-form", choices.SOURCE_FORMS, "What counts as an input symbol", "FORM")
+    ] = "auto",
+    target_form: Annotated[
+        str,
+        choice("--target-form", choices.TARGET_FORMS, "What counts as an output symbol", "FORM"),
+    ] = "auto",
+    format: FormatOption = "tsv",
+    stress: StressOption = True,
+    on_error: ErrorOption = "raise",
     strict: Annotated[
         bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
     ] = False,
@@ -80,28 +100,23 @@ def train(
     [bold]Examples[/]
     sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
+    sigmastar transducer train cmu.dict -o g2p.sigma --format dictionary --no-stress
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
-    from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.transducers.estimators.transliterator import Transliterator
 
-    sides: dict[str, Any] = {"source": source, "target": target}
     announce_stdin(pairs)
-    corpus = read_pairs(pairs, **sides)
-    held_out = None
-    if dev is not None:
-        held_out = read_pairs(
-            dev,
-            source_alphabet=corpus.source.alphabet,
-            target_alphabet=corpus.target.alphabet,
-            unknown="ignore",
-            **sides,
-        )
+    sides = {"source": source, "target": target}
+    how: dict[str, Any] = {"format": format, "stress": stress, "on_error": on_error}
+    corpus = _read(pairs, sides, **how)
+    held_out = None if dev is None else _read(dev, sides, **how)
     estimator = Transliterator(
         method,
         units=_sizes(units),
         order=order,
         n_states=options.given_size(states) or "auto",
+        source_form=source_form,
+        target_form=target_form,
         random_state=seed,
     )
     begin = time.perf_counter()
@@ -118,7 +133,7 @@ def train(
         )
     estimator.save(output)
     summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
-    summary |= {"weights": info.get("weights")}
+    summary |= {name: info.get(name) for name in ("source_form", "target_form", "weights")}
     show_saved("Learned from pairs", summary, output, json=json)
     if not json:
         words = {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"}
@@ -139,6 +154,10 @@ def apply(
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
     ] = "ignore",
+    style: Annotated[
+        str | None,
+        choice("--style", choices.DICTIONARY_STYLES, "Write a pronunciation dictionary", "STYLE"),
+    ] = None,
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
@@ -147,10 +166,12 @@ def apply(
 ) -> None:
     """Write the best output of each input line, or with -k input, output and score.
 
+    With --style, a dictionary with the share of each of the k outputs.
     A pattern or a directory as TEXT is done part by part into --output-dir.
 
     [bold]Examples[/]
     echo anna | sigmastar transducer apply names.sigma
+    sigmastar transducer apply g2p.sigma words.txt -k 3 --style mfa -o words.dict
     sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
     sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
@@ -160,12 +181,12 @@ def apply(
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(inputs):
         done = apply_to_files(
-            partial(_write_outputs, run, best),
+            partial(_write_outputs, run, best, style),
             as_it_is,
             inputs,
             "chars",
             folder=output_dir,
-            job=f"apply {digest_of(model)} {best} {beam} {source} {unknown}",
+            job=f"apply {digest_of(model)} {best} {beam} {source} {unknown} {style}",
             spread=spread,
         )
         tell_written(done, output_dir, ("inputs", "with_unknown"), json=json)
@@ -183,7 +204,7 @@ def apply(
         ]
         emit_json({"report": report, "results": answers}, output)
         return
-    emit_lines(_rows(lines, results, best), output)
+    emit_lines(_rows(lines, results, best, style), output)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
 
 
@@ -194,7 +215,18 @@ def _applied(
     return machine.apply(sequences, best, beam=beam, unknown=unknown)
 
 
-def _rows(lines: list[str], results: Any, best: int) -> list[str]:
+def _rows(lines: list[str], results: Any, best: int, style: str | None) -> list[str]:
+    if style is not None:
+        from sigmastar.corpus.readers.dictionary import Pronunciation, dictionary_lines
+        from sigmastar.transducers.transliteration.model import as_shares
+
+        entries = (
+            Pronunciation(line, tuple(map(str, output)), share)
+            for line, found in zip(lines, results, strict=True)
+            for output, share in as_shares(found)
+            if len(output)
+        )
+        return list(dictionary_lines(entries, style))
     if best == 1:
         return [_text(found[0][0]) if found else "" for found in results]
     return [
@@ -204,10 +236,12 @@ def _rows(lines: list[str], results: Any, best: int) -> list[str]:
     ]
 
 
-def _write_outputs(run: Any, best: int, part: FileSpan, target: BinaryIO) -> tuple[int, int]:
+def _write_outputs(
+    run: Any, best: int, style: str | None, part: FileSpan, target: BinaryIO
+) -> tuple[int, int]:
     lines = part.lines()
     results, report = run(lines)
-    target.write("".join(f"{row}\n" for row in _rows(lines, results, best)).encode())
+    target.write("".join(f"{row}\n" for row in _rows(lines, results, best, style)).encode())
     return len(lines), int(report.get("n_with_unknown", 0))
 
 
@@ -218,44 +252,61 @@ def evaluate(
     beam: BeamOption = None,
     source: Annotated[str | None, _SOURCE] = None,
     target: Annotated[str | None, _TARGET] = None,
+    format: FormatOption = "tsv",
+    stress: StressOption = True,
+    on_error: ErrorOption = "raise",
+    worst: Annotated[
+        int, option("--worst", "Show the worst words and commonest confusions.", "N", min=0)
+    ] = 0,
     json: options.Json = False,
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
 
-    [bold]Example[/]
+    An input that occurs with several outputs is right, in the error rates of inputs
+    and symbols, if it gets any of them.
+
+    [bold]Examples[/]
     sigmastar transducer evaluate names.sigma test.tsv
+    sigmastar transducer evaluate g2p.sigma test.tsv --target words --worst 5
     """
     from sigmastar.core.confusion import check_overlap
-    from sigmastar.corpus.readers.api import read_pairs
     from sigmastar.metrics import (
         character_error_rate,
         mean_f_score,
         normalized_edit_distance,
         word_accuracy,
     )
+    from sigmastar.metrics.several import nearest_errors
+    from sigmastar.transducers.transliteration.forms import in_form
 
     announce_stdin(pairs)
     machine = _load(model)
     asked = {"source": source, "target": target}
     sides = machine.sides | {name: unit for name, unit in asked.items() if unit is not None}
-    corpus = read_pairs(pairs, **sides)
+    corpus = _read(pairs, sides, format=format, stress=stress, on_error=on_error)
     how = "Read them as the model did: --target chars or --target words."
-    check_overlap(machine.target_alphabet, corpus.target.alphabet, "output symbols", how)
+    written = in_form(corpus.target, machine.forms[1])
+    check_overlap(machine.target_alphabet, written.alphabet, "output symbols", how)
     begin = time.perf_counter()
     with stage(f"Applying to {len(corpus):,} inputs"):
         found, report = machine.apply(corpus.source, 1, beam=beam)
     seconds = time.perf_counter() - begin
     guesses = [list(best[0][0]) if best else [] for best in found]
     truth = [list(output) for output in corpus.target]
+    errors = nearest_errors(corpus.source, truth, guesses)
     figures = {
         "pairs": len(corpus),
         "word_accuracy": word_accuracy(truth, guesses),
         "mean_f_score": mean_f_score(truth, guesses),
         "normalized_edit_distance": normalized_edit_distance(truth, guesses),
         "character_error_rate": character_error_rate(truth, guesses),
+        "inputs": errors.n_inputs,
+        "input_error_rate": errors.input_error_rate,
+        "symbol_error_rate": errors.symbol_error_rate,
         "inputs_per_second": len(corpus) / max(seconds, 1e-9),
     } | report
     if json:
+        figures |= {"confusions": errors.confusions[:worst], "worst": errors.worst[:worst]}
         emit_json(figures)
         return
     rows = [
@@ -263,10 +314,56 @@ def evaluate(
         ("mean F-score %", f"{100 * figures['mean_f_score']:.2f}"),
         ("normalized edit distance × 100", f"{100 * figures['normalized_edit_distance']:.2f}"),
         ("character error rate %", f"{100 * figures['character_error_rate']:.2f}"),
+        ("error rate of inputs %, any output right", f"{100 * errors.input_error_rate:.2f}"),
+        ("error rate of symbols %, nearest output", f"{100 * errors.symbol_error_rate:.2f}"),
         ("inputs per second", f"{figures['inputs_per_second']:,.0f}"),
     ]
     show_table(f"{model} on {pairs}, {len(corpus):,} pairs", ("measure", "value"), rows)
+    if worst:
+        taken = [(a or "–", b or "–", f"{n:,}") for a, b, n in errors.confusions[:worst]]
+        show_table("Commonest confusions", ("right", "written", "times"), taken)
+        bad = [(_text(x), _text(y), _text(z), str(n)) for x, y, z, n in errors.worst[:worst]]
+        show_table("Worst inputs", ("input", "nearest output", "written", "edits"), bad)
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+
+
+@app.command()
+def export(
+    model: ModelArgument,
+    output: Annotated[Path, option("--output -o", "The file of arcs.", "FILE")],
+    json: options.Json = False,
+) -> None:
+    """Write the joint n-gram part as a weighted transducer for OpenFst, in AT&T text.
+
+    Beside FILE, the symbol tables FILE.isyms and FILE.osyms are written. Compile it by
+    fstcompile FILE; the cheapest path through it is the likeliest alignment.
+
+    [bold]Example[/]
+    sigmastar transducer export g2p.sigma -o g2p.txt
+    """
+    from sigmastar.core.atomic import atomic_write
+
+    machine = _load(model).to_att()
+    texts = {"": machine.arcs, ".isyms": machine.inputs, ".osyms": machine.outputs}
+    for suffix, text in texts.items():
+        atomic_write(f"{output}{suffix}", text.encode("utf-8"))
+    summary = {"lines": machine.arcs.count("\n"), "symbols": f"{output}.isyms, {output}.osyms"}
+    show_saved("Written for OpenFst", summary, output, json=json)
+
+
+def _read(
+    path: str, sides: dict[str, Any], *, format: str, stress: bool, on_error: str
+) -> PairCorpus:
+    """Read pairs, or the words and phones of a dictionary."""
+    from sigmastar.corpus.readers.api import read_pairs
+    from sigmastar.corpus.readers.dictionary import read_dictionary
+
+    if format == "tsv":
+        return read_pairs(path, **sides)
+    found = read_dictionary(path, stress=stress, on_error=on_error)  # type: ignore[arg-type]
+    for problem in found.skipped:
+        note(problem)
+    return found.pairs()
 
 
 def _sizes(text: str) -> tuple[tuple[int, int], ...]:

@@ -12,11 +12,12 @@ from sigmastar.datasets.problem import (
     Splits,
     TaggedDocuments,
 )
+from sigmastar.datasets.pronunciation import load_pronunciation
 from sigmastar.datasets.robot import make_robot_stream
 from sigmastar.datasets.sensors import load_wall_following
 from sigmastar.datasets.spice import load_spice
 from sigmastar.datasets.store import cache_directory
-from sigmastar.datasets.synthetic import make_problem, problem_from_model
+from sigmastar.datasets.synthetic import make_pautomac, make_problem, problem_from_model
 from sigmastar.datasets.tagged import load_brown, load_transliteration, load_ud
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "load_demo_english",
     "load_demo_names",
     "load_pautomac",
+    "load_pronunciation",
     "load_ptb_tags",
     "load_spice",
     "load_transliteration",
@@ -40,6 +42,7 @@ __all__ = [
     "load_wikipedia_text",
     "make_dpfa",
     "make_hmm",
+    "make_pautomac",
     "make_pfa",
     "make_problem",
     "make_robot_stream",

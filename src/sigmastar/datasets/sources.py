@@ -6,13 +6,14 @@ from sigmastar.datasets import derive
 from sigmastar.datasets.store import DataFile
 
 __all__ = ["brown", "pautomac", "ptb_tags", "transliteration", "treebank", "wall_following"]
-__all__ += ["spice", "wikipedia_text"]
+__all__ += ["pronunciation", "spice", "wikipedia_text"]
 
 _SPECTRAL_LEARN = (
     "ICML14MoMCompare/spectral-learn/91e70bc88726ee680ec6e8cbc609977db3fdcff9/datasets"
 )
 _SPICE = "thinkzhou/SPICE/3067faeb4d7b1cb37d8388b04b2823e7fdec3e2c/SPiCe_Offline"
 _NAMES = "steveash/NETransliteration-COLING2018/5d5f59e561ecea45a6d3602121e1049baa7a76c3/data"
+_SOUNDS = "sigmorphon/2020/3d9bb3658b6a964ccd127e2a6781665262516bf6/task1/data"
 _BROWN = "nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/packages/corpora/brown.zip"
 _WIKIPEDIA = "jason-feng/wikiVisual/1c0fac92f29f17c1603bfffbe864e0dfdff66897/text/AA"
 _ROBOT = (
@@ -51,6 +52,12 @@ def ptb_tags() -> DataFile:
 def wall_following() -> DataFile:
     """Return the file of sensor readings."""
     return DataFile("wall-following", "sensor_readings_24.data", [_ROBOT])
+
+
+def pronunciation(language: str, part: str) -> DataFile:
+    """Return the words of a language with their phones."""
+    name = f"{language}_{part}.tsv"
+    return DataFile("g2p-sigmorphon-2020", name, [f"{_SOUNDS}/{part}/{name}"])
 
 
 def transliteration(part: str, size: str) -> DataFile:

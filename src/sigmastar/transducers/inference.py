@@ -191,12 +191,7 @@ def beam_outputs(
         operators=model.operators,
         ends=np.ascontiguousarray(model.operators @ model.final),
     )
-    shape = (len(source), n_best)
-    found = Found(
-        scores=np.full(shape, -np.inf),
-        lengths=np.zeros(shape, dtype=np.int32),
-        paths=np.full((*shape, int(source.lengths.max(initial=0))), -1, dtype=np.int32),
-    )
+    found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)))
     width = max(beam, n_best)
 
     def search(first: int, last: int) -> None:

@@ -17,7 +17,7 @@ from sigmastar.corpus.corpus import Sequences
 from sigmastar.transducers.estimators.base import as_pairs
 from sigmastar.transducers.moments.lattices import allowed_sizes
 from sigmastar.transducers.transliteration.learn import learn_transliterator
-from sigmastar.transducers.transliteration.model import TransliterationModel
+from sigmastar.transducers.transliteration.model import TransliterationModel, as_shares
 from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
 
 __all__ = ["Transliterator"]
@@ -32,9 +32,10 @@ class Transliterator(ModelEstimator, Recipe):
 
     Parameters
     ----------
-    method : {"combined", "joint-ngram", "joint-spectral", "learnfst", "em"}
-        ``"combined"`` (the most accurate): candidates of a joint n-gram model, chosen by a
-        log-linear combination of scorers and features. ``"joint-ngram"``: that model alone.
+    method : {"combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em"}
+        ``"combined"`` (the most accurate): candidates of a joint n-gram model and of a
+        discriminative transducer, chosen by a log-linear combination of scorers and features.
+        ``"discriminative"``, ``"joint-ngram"``: one of the two alone.
         ``"joint-spectral"``: a spectral automaton over units. ``"learnfst"`` and ``"em"``: a
         conditional transducer with few states, by moments or by EM over alignments and states.
     units : tuple of (inputs, outputs)
@@ -47,7 +48,7 @@ class Transliterator(ModelEstimator, Recipe):
     scorers : tuple of str
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
-        ``"learnfst"`` and ``"em"``.
+        ``"discriminative"``, ``"learnfst"`` and ``"em"``.
     n_folds : int
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int
@@ -56,6 +57,17 @@ class Transliterator(ModelEstimator, Recipe):
         Rounds of EM over alignments, and over states for ``"em"``.
     inputs : {"independent", "exact", "reweighted"}
         The estimator of ``"learnfst"``; see :class:`SpectralTransducer`.
+    source_form : {"auto", "given", "composed", "decomposed", "folded"}
+        What counts as an input symbol: characters as given, in Unicode's NFC or NFD (which cuts
+        Korean blocks into letters), or without capitals. ``"auto"`` takes the form by which joint
+        n-gram models get most training words right that were held out (``info_["forms_tried"]``),
+        of fewer than 30 words the given one.
+    target_form : {"auto", "given", "decomposed", "split"}
+        The same for outputs; ``"split"`` cuts phones of several characters into base and
+        modifiers. Outputs are written as they were given.
+    n_models : int
+        At most how many discriminative transducers make an ensemble, which is as fast as one; of
+        10,000 pairs or more, one.
     n_epochs, rate : int, float
         Passes and learning rate of the features' training.
     random_state : int, Generator or None
@@ -107,17 +119,18 @@ class Transliterator(ModelEstimator, Recipe):
         return self
 
     def n_best(
-        self, X: Sequences, k: int = 5, *, beam: int | None = None
+        self, X: Sequences, k: int = 5, *, beam: int | None = None, probabilities: bool = False
     ) -> list[list[tuple[Any, float]]]:
         """Return up to k outputs of each input with their log-scores, best first.
 
+        With ``probabilities``, scores are the shares of the outputs returned, which sum to one.
         Outputs are strings if those learned from were, else lists of symbols. ``report_`` then
         counts the inputs that were empty, held unknown symbols, or got no output.
         """
         check_is_fitted(self, "model_")
         check("k", k, Integer(1))
         result, self.report_ = self.model_.apply(X, k, beam=beam, unknown=self.unknown)
-        return result
+        return [as_shares(found) for found in result] if probabilities else result
 
     def predict(self, X: Sequences, *, beam: int | None = None) -> list[Any]:
         """Return the best output of each input (an empty one where there is none)."""

@@ -21,6 +21,12 @@ class Found(NamedTuple):
     lengths: SymbolArray  # (n, k)
     paths: SymbolArray  # (n, k, longest input)
 
+    @classmethod
+    def none(cls, n: int, k: int, longest: int) -> Found:
+        """Return room for the k best of n inputs; a path has -1 where nothing is written."""
+        paths = np.full((n, k, longest), -1, dtype=np.int32)
+        return cls(np.full((n, k), -np.inf), np.zeros((n, k), dtype=np.int32), paths)
+
     def rows(self, first: int, last: int) -> Found:
         """Return those of some neighbouring inputs."""
         rows = slice(first, last)

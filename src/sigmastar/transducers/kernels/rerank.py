@@ -15,6 +15,7 @@ import numpy as np
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.operators import Machine, advance, dot
+from sigmastar.transducers.kernels.unit_features import mix
 
 __all__ = ["Ascending", "Marks", "UnitPaths", "chain_units", "score_candidates", "train_candidates"]
 
@@ -23,7 +24,6 @@ _BEFORE = (0, 1, 0, 1, 2, 0, 2, 1, 2, 3, 0, 3, 3, 1)
 _AFTER = (0, 0, 1, 1, 0, 2, 1, 2, 2, 0, 3, 3, 1, 3)
 _WITH_PREVIOUS = 5  # so many windows are combined with the previous output as well
 _PER_UNIT = 14 + 5 + 1
-_MASK = (1 << 40) - 1
 
 
 class UnitPaths(NamedTuple):
@@ -78,11 +78,6 @@ def chain_units(
 
 
 @kernel
-def _mix(h: int, value: int) -> int:
-    return ((h * 1000003) ^ (value + 7919 * (h >> 17) + 1)) & _MASK
-
-
-@kernel
 def _features(
     x: SymbolArray, units: SymbolArray, marks: Marks, size: int, found: IndexArray
 ) -> int:
@@ -97,15 +92,15 @@ def _features(
             h = window * 31 + 17
             for d in range(-_BEFORE[window], _AFTER[window] + 1):
                 inside = 0 <= place + d < len(x)
-                h = _mix(h, int(x[place + d]) + 2 if inside else 1)
-            h = _mix(h, output)
+                h = mix(h, int(x[place + d]) + 2 if inside else 1)
+            h = mix(h, output)
             found[n] = (h ^ (h >> 20)) & (size - 1)
             n += 1
             if window < _WITH_PREVIOUS:
-                h = _mix(h, previous + 5)
+                h = mix(h, previous + 5)
                 found[n] = (h ^ (h >> 20)) & (size - 1)
                 n += 1
-        h = _mix(_mix(_mix(999, earlier), previous), output)
+        h = mix(mix(mix(999, earlier), previous), output)
         found[n] = (h ^ (h >> 20)) & (size - 1)
         n += 1
         earlier = previous

@@ -22,7 +22,7 @@ from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 
-__all__ = ["Candidates", "gather_candidates", "mirrored", "unit_options"]
+__all__ = ["Candidates", "collect", "gather_candidates", "merged", "mirrored", "unit_options"]
 
 
 MOST_OPTIONS = 24  # units per input chunk that the search considers; noise makes long tails
@@ -60,13 +60,62 @@ class Candidates:
         return PairCorpus(self.source.take(self.owner), self.target)
 
 
+def merged(found: Candidates, others: Candidates) -> Candidates:
+    """Add those candidates of another search of the same inputs whose outputs are not there yet.
+
+    They keep their own scores: ``log_prob`` of the result says how likely the search held each.
+    """
+    owner = np.concatenate([found.owner, others.owner])
+    marks = np.concatenate([_marks(found.target), _marks(others.target)])
+    # Sorted by input, then output; of equal ones the first, which is that of the first search.
+    order = np.lexsort((np.arange(len(owner)), marks, owner))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(owner[order]) != 0) | (marks[order][1:] != marks[order][:-1])
+    rows = order[new]
+    path, offsets = _joined(found.path, found.offsets, others.path, others.offsets, rows)
+    symbols, bounds = _joined(
+        found.target.symbols,
+        found.target.offsets,
+        others.target.symbols,
+        others.target.offsets,
+        rows,
+    )
+    target = Corpus(symbols, bounds, found.target.alphabet)
+    log_prob = np.concatenate([found.log_prob, others.log_prob])[rows]
+    return Candidates(found.source, owner[rows], log_prob, path, offsets, target)
+
+
+def _marks(outputs: Corpus) -> IndexArray:
+    """Return a number for each output, equal for equal outputs and hardly for others."""
+    rng = np.random.default_rng(1)
+    longest = int(outputs.lengths.max(initial=0))
+    by_symbol = rng.integers(1 << 62, size=len(outputs.alphabet) + 1)
+    by_place = rng.integers(1 << 62, size=longest + 1) | 1
+    places = np.arange(outputs.n_symbols) - np.repeat(outputs.offsets[:-1], outputs.lengths)
+    sums = np.concatenate([[0], np.cumsum(by_symbol[outputs.symbols] * by_place[places])])
+    # Integers wrap around, and their differences back: sums are right modulo 2^64.
+    return np.asarray(sums[outputs.offsets[1:]] - sums[outputs.offsets[:-1]])
+
+
+def _joined(
+    a: SymbolArray, a_offsets: IndexArray, b: SymbolArray, b_offsets: IndexArray, rows: IndexArray
+) -> tuple[SymbolArray, IndexArray]:
+    """Return some sequences, in a new order, of two lists laid out one after the other."""
+    values = np.concatenate([a, b])
+    starts = np.concatenate([a_offsets[:-1], b_offsets[:-1] + len(a)])[rows]
+    lengths = np.concatenate([np.diff(a_offsets), np.diff(b_offsets)])[rows]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return values[places], offsets
+
+
 def mirrored(offsets: IndexArray) -> IndexArray:
     """Return, for each place of some sequences, the place that takes its part from the right."""
     ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
     return np.asarray(ends - np.arange(offsets[-1]), dtype=np.int64)
 
 
-def unit_options(units: Units, weights: FloatArray, ngram: JointNgram) -> Options:
+def unit_options(units: Units, weights: FloatArray, ngram: JointNgram | None = None) -> Options:
     """Lay out the units of each input chunk, likeliest first, for the beam search."""
     inputs = units.inputs
     keys = np.zeros(len(units), dtype=np.int64)
@@ -79,7 +128,8 @@ def unit_options(units: Units, weights: FloatArray, ngram: JointNgram) -> Option
     table, rows = hash_table(chunks)
     bounds = np.concatenate([[0], np.cumsum(np.minimum(counts, MOST_OPTIONS))]).astype(np.int64)
     ceiling = np.full(len(units) + 2, -np.inf)
-    np.maximum.at(ceiling, ngram.unit[1:], ngram.log_prob[1:])
+    if ngram is not None:
+        np.maximum.at(ceiling, ngram.unit[1:], ngram.log_prob[1:])
     return Options(
         keys=table,
         rows=rows,
@@ -107,12 +157,7 @@ def gather_candidates(
     ``beam`` hypotheses are kept at each position; those e^-gap times as likely as the best one are
     given up.
     """
-    shape = (len(source), n_best)
-    found = Found(
-        scores=np.full(shape, -np.inf),
-        lengths=np.zeros(shape, dtype=np.int32),
-        paths=np.zeros((*shape, int(source.lengths.max(initial=0)) + 1), dtype=np.int32),
-    )
+    found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
     search = Beam(
         begin=ngram.n_units,
         end=ngram.n_units + 1,
@@ -127,6 +172,11 @@ def gather_candidates(
         beam_search(source.symbols, cut, ngram.automaton, options, search, rows)
 
     over_rows(find, len(source), least=8)
+    return collect(source, found, units, target_alphabet)
+
+
+def collect(source: Corpus, found: Found, units: Units, target_alphabet: Alphabet) -> Candidates:
+    """Lay out what a search has found, one candidate after the other."""
     owner, rank = np.nonzero(found.scores > -np.inf)
     sizes = found.lengths[owner, rank].astype(np.int64)
     offsets = np.zeros(len(owner) + 1, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -21,17 +21,32 @@ from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.att import AttMachine, ngram_machine
 from sigmastar.transducers.transliteration.candidates import (
     Candidates,
     gather_candidates,
+    merged,
     unit_options,
 )
 from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
+from sigmastar.transducers.transliteration.forms import (
+    SOURCE_FORMS,
+    TARGET_FORMS,
+    in_form,
+    out_of_form,
+)
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
+from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.reranker import choose, feature_scores
 
-__all__ = ["SCORERS", "TransliterationModel", "scorer_matrix"]
+__all__ = [
+    "SCORERS",
+    "TransliterationModel",
+    "as_shares",
+    "find_candidates",
+    "scorer_matrix",
+]
 
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _KINDS: Mapping[str, Any] = {
@@ -42,10 +57,11 @@ _KINDS: Mapping[str, Any] = {
     "spectral": JointSpectral,
     "learnfst": ChunkTransducer,
     "em": ChunkTransducer,
+    "discriminative": LogLinear,
 }
 # Scorers in the order of their columns; the first three come from the search itself.
 SCORERS = ("search", "weights", "length", *_KINDS)
-_SETTINGS = {"beam": int, "n_candidates": int, "text": bool}
+_SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
 _FACTS: Mapping[str, Fact] = {
     "unit_weights": Floats("units"),
     "scorer_weights": Floats("scorers"),
@@ -63,8 +79,9 @@ class TransliterationModel(StoredModel):
     source_alphabet, target_alphabet : Alphabet
         The symbols read and written.
     method : str
-        ``"combined"`` and ``"joint-ngram"`` search with the joint n-gram model;
-        ``"learnfst"``, ``"em"`` and ``"joint-spectral"`` with the transducer ``decoder``.
+        ``"combined"`` and ``"joint-ngram"`` search with the joint n-gram model, ``"combined"`` and
+        ``"discriminative"`` with the discriminative transducer, ``"learnfst"``, ``"em"`` and
+        ``"joint-spectral"`` with the transducer ``decoder``.
     parts : mapping
         The scorers by name.
     units, unit_weights : Units, array
@@ -75,7 +92,8 @@ class TransliterationModel(StoredModel):
     feature_weights : array
         Weights of hashed features; empty for none.
     settings : mapping
-        ``beam`` and ``n_candidates``, and ``text``: whether outputs are strings of characters.
+        ``beam`` and ``n_candidates``; ``text``: whether outputs are strings of characters;
+        ``source_form`` and ``target_form``: what counts as a symbol.
     decoder : ChunkTransducer or None
         The transducer of the methods that have just one.
     """
@@ -102,12 +120,13 @@ class TransliterationModel(StoredModel):
         sizes["target"] = len(self.target_alphabet)
         good = n_features & (n_features - 1) == 0
         good = good and len(self.scorer_weights) in (0, len(SCORERS) + 1)
+        good = good and self.forms[0] in SOURCE_FORMS and self.forms[1] in TARGET_FORMS
         for name, part in self.parts.items():
             if name in sizes:
                 good = good and part.n_units == sizes[name]
             elif name == "spectral":
                 good = good and len(part.operators) == n_units + 2
-            elif isinstance(part, ChunkTransducer):
+            elif isinstance(part, (ChunkTransducer, LogLinear)):
                 part.check(len(self.source_alphabet), len(self.target_alphabet))
         if self.decoder is not None:
             self.decoder.check(len(self.source_alphabet), len(self.target_alphabet))
@@ -118,6 +137,11 @@ class TransliterationModel(StoredModel):
             good = good and len(self.scorer_weights) > 0
         if not good:
             raise InvalidModel("the parts of a transliterator do not fit its inventory of units.")
+
+    @property
+    def forms(self) -> tuple[str, str]:
+        """What counts as a symbol of the source and of the target; see ``forms``."""
+        return str(self.settings["source_form"]), str(self.settings["target_form"])
 
     @property
     def sides(self) -> dict[str, str]:
@@ -169,7 +193,7 @@ class TransliterationModel(StoredModel):
         unknown : {"ignore", "error"}
             Leave symbols that were not learned out, or refuse them.
         """
-        given = as_corpus(X)
+        given = in_form(as_corpus(X), self.forms[0])
         source = given.recode(self.source_alphabet, unknown=unknown)
         usable = np.flatnonzero(source.lengths > 0)
         result: list[list[tuple[Any, float]]] = [[] for _ in range(len(source))]
@@ -186,26 +210,20 @@ class TransliterationModel(StoredModel):
         return result, report
 
     def candidates(self, source: Corpus, n_best: int, beam: int, *, gap: float = 7.0) -> Candidates:
-        """Find candidates with the joint n-gram model."""
-        return gather_candidates(
-            source,
-            self.parts["ngram"],
-            self.units,
-            self._options,
-            self.target_alphabet,
-            n_best=n_best,
-            beam=max(beam, n_best),
-            gap=gap,
+        """Find candidates with the models that can search."""
+        options, alphabet = self._options, self.target_alphabet
+        return find_candidates(
+            source, self.parts, self.units, options, alphabet, n_best=n_best, beam=beam, gap=gap
         )
 
     @cached_property
     def _options(self) -> Options:
         """The units to consider for each input, laid out once."""
-        return unit_options(self.units, self.unit_weights, self.parts["ngram"])
+        return unit_options(self.units, self.unit_weights, self.parts.get("ngram"))
 
     def score(self, found: Candidates) -> FloatArray:
         """Return the log-linear score of each candidate."""
-        matrix = scorer_matrix(found, self.parts, self.unit_weights)
+        matrix = scorer_matrix(found, self.parts, self.units, self.unit_weights)
         total: FloatArray = matrix @ self.scorer_weights[:-1]
         if len(self.feature_weights):
             features = feature_scores(found, self.units, self.feature_weights)
@@ -214,7 +232,7 @@ class TransliterationModel(StoredModel):
 
     def spell(self, codes: list[int]) -> Any:
         """Turn output codes into a string (if outputs are) or a list of symbols."""
-        symbols = self.target_alphabet.decode(codes)
+        symbols = out_of_form(self.target_alphabet.decode(codes), self.forms[1])
         return "".join(map(str, symbols)) if self.settings["text"] else symbols
 
     def facts(self) -> dict[str, Any]:
@@ -226,6 +244,7 @@ class TransliterationModel(StoredModel):
             "units": len(self.units),
             "scorers": ", ".join(self.parts) or "none",
             "features": int((self.feature_weights != 0).sum()),
+            "forms": " → ".join(self.forms),
         }
 
     def to_stored(self) -> Stored:
@@ -264,12 +283,20 @@ class TransliterationModel(StoredModel):
             keys, sizes = stored.array("unit_keys"), stored.array("unit_sizes")
             units = Units.from_arrays(keys, sizes, meta["base"])
             settings = {n: kind(meta["settings"][n]) for n, kind in _SETTINGS.items()}
+            for name in ("source_form", "target_form"):  # files of version 0.1 have none
+                settings[name] = str(meta["settings"].get(name, "given"))
             method = str(meta["method"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(f"the transliterator file is malformed ({error!r}).") from None
         decoder = parts.pop("decoder", None)
-        if decoder is None and "ngram" not in parts:
+        if decoder is None and not {"ngram", "discriminative"} & set(parts):
             raise FileFormatError("the transliterator file has no model to search with.")
+        weights = {name: stored.array(name) for name in _FACTS}
+        # Files of earlier versions know fewer scorers; the last weight is that of the features.
+        given = weights["scorer_weights"]
+        if given.ndim == 1 and 0 < len(given) <= len(SCORERS):
+            lacking = np.zeros(len(SCORERS) + 1 - len(given))
+            weights["scorer_weights"] = np.concatenate([given[:-1], lacking, given[-1:]])
         return cls(
             alphabet_from_json(meta.get("source_alphabet")),
             alphabet_from_json(meta.get("target_alphabet")),
@@ -278,8 +305,22 @@ class TransliterationModel(StoredModel):
             units,
             settings=settings,
             decoder=decoder,
-            **{name: stored.array(name) for name in _FACTS},
+            **weights,
         )
+
+    def to_att(self) -> AttMachine:
+        """Return the joint n-gram model as a weighted transducer in AT&T text.
+
+        It reads and writes symbols in the forms of this model; the cheapest path through it is the
+        likeliest alignment, where :meth:`apply` adds up the alignments of an output.
+        """
+        if "ngram" not in self.parts:
+            raise InvalidParameter(
+                "a model must have a joint n-gram part to be written as AT&T text; this one has "
+                f"the method {self.method!r}. Fit a Transliterator with method='joint-ngram'."
+            )
+        sides = self.source_alphabet, self.target_alphabet
+        return ngram_machine(self.parts["ngram"], self.units, *sides)
 
     def to_openfst(self) -> Any:
         """Return a ``pynini.Fst`` of a proper decoder (method ``"em"``): inputs to outputs."""
@@ -294,8 +335,50 @@ class TransliterationModel(StoredModel):
         return f"TransliterationModel(method={self.method!r}, scorers={sorted(self.parts)})"
 
 
+def as_shares(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
+    """Turn log-scores of an input's outputs into shares that sum to one."""
+    scores = np.array([score for _, score in found])
+    raised = np.exp(scores - scores.max(initial=-np.inf))
+    shares = (raised / raised.sum()).tolist() if len(found) else []
+    return [(output, share) for (output, _), share in zip(found, shares, strict=True)]
+
+
+def find_candidates(
+    source: Corpus,
+    parts: Mapping[str, Any],
+    units: Units,
+    options: Options,
+    alphabet: Alphabet,
+    *,
+    n_best: int,
+    beam: int,
+    gap: float = 7.0,
+) -> Candidates:
+    """Find candidates with the joint n-gram model, the discriminative one, or both together.
+
+    ``log_prob`` is that of the joint model where there is one, of the best alignment for candidates
+    that only the other has found.
+    """
+    kept = max(beam, n_best)
+    where = (source, units, options, alphabet)
+    if "ngram" not in parts:
+        alone: Candidates = parts["discriminative"].search(
+            *where, n_best=n_best, beam=kept, gap=gap
+        )
+        return alone
+    ngram: JointNgram = parts["ngram"]
+    found = gather_candidates(
+        source, ngram, units, options, alphabet, n_best=n_best, beam=kept, gap=gap
+    )
+    if "discriminative" not in parts:
+        return found
+    more = parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap)
+    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), _LOWEST)
+    return merged(found, replace(more, log_prob=log_prob))
+
+
 def scorer_matrix(
-    found: Candidates, parts: Mapping[str, Any], unit_weights: FloatArray
+    found: Candidates, parts: Mapping[str, Any], units: Units, unit_weights: FloatArray
 ) -> FloatArray:
     """Return what each scorer says of each candidate; absent scorers say 0."""
     matrix = np.zeros((len(found), len(SCORERS)))
@@ -313,6 +396,9 @@ def scorer_matrix(
             values = part.log_proba(found.target.symbols, found.target.offsets)
         elif name in ("learnfst", "em"):
             values = part.log_proba(found.pairs())
+        elif name == "discriminative":
+            matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
+            continue
         else:
             values = part.log_proba(found.path, found.offsets)
         matrix[:, column] = np.maximum(values, _LOWEST)

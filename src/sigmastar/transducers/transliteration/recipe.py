@@ -8,11 +8,15 @@ from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule
 from sigmastar.transducers.learn.spectral import InputModel
+from sigmastar.transducers.transliteration.forms import SOURCE_FORMS, TARGET_FORMS
+from sigmastar.transducers.transliteration.log_linear import Training
 
 __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
-METHODS = ("combined", "joint-ngram", "joint-spectral", "learnfst", "em")
-JUDGES = ("reverse", "short", "target", "spectral", "learnfst", "em")
+METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
+JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em")
+MANY_WORDS = 30_000  # so many have features for a larger table
+MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
@@ -35,13 +39,16 @@ class Recipe:
     units: Annotated[tuple[tuple[int, int], ...], Sizes] = ((1, 0), (1, 1), (1, 2), (1, 3))
     order: Annotated[int, Integer(1, 20)] = 6
     n_states: Annotated[int | str, AnyOf(Integer(1), Choice("auto"))] = "auto"
-    scorers: Annotated[tuple[str, ...], Names] = ("reverse", "short", "target", "spectral")
+    scorers: Annotated[tuple[str, ...], Names] = JUDGES[:5]
     n_folds: Annotated[int, Integer(2)] = 5
     n_candidates: Annotated[int, Integer(1, 10_000)] = 10
     beam: Annotated[int, Integer(1, 10_000)] = 20
     align_iter: Annotated[int, Integer(0)] = 12
     max_iter: Annotated[int, Integer(0)] = 20
     inputs: Annotated[InputModel, Choice(*get_args(InputModel))] = "independent"
+    source_form: Annotated[str, Choice("auto", *SOURCE_FORMS)] = "auto"
+    target_form: Annotated[str, Choice("auto", *TARGET_FORMS)] = "auto"
+    n_models: Annotated[int, Integer(1, 100)] = 4
     n_epochs: Annotated[int, Integer(0)] = 4
     rate: Annotated[float, Real(0)] = 0.02
     random_state: RandomState = 0
@@ -51,6 +58,15 @@ class Recipe:
         """Return the rule of each parameter that has one."""
         hints = get_type_hints(cls, include_extras=True)
         return {n: h.__metadata__[0] for n, h in hints.items() if get_origin(h) is Annotated}
+
+    def training(self, n_pairs: int, n_models: int) -> Training:
+        """Return how to train so many discriminative transducers from so many pairs."""
+        rounds = min(Training.n_epochs, max(1, MOST_SHOWN // n_pairs))
+        return Training(
+            n_epochs=rounds,
+            n_models=max(1, min(n_models, MOST_SHOWN // (rounds * n_pairs))),
+            n_weights=Training.n_weights * (2 if n_pairs > MANY_WORDS else 1),
+        )
 
     def states(self, n_pairs: int) -> States:
         """Return the numbers of states to learn from so many pairs."""

@@ -1,0 +1,121 @@
+"""The combination of scorers: fitted on candidates for pairs that the scorers had not seen.
+
+The training data are cut into folds; the candidates of each are judged by models of the rest. The
+weights of scorers, and of hashed features, are fitted on all of them together. Development pairs
+set the balance between scorers and features. Of many pairs one fold is enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigmastar.core.progress import stage
+from sigmastar.core.rng import as_generator
+from sigmastar.core.threads import available_threads, limited_threads, over_rows
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.candidates import Candidates, unit_options
+from sigmastar.transducers.transliteration.model import find_candidates, scorer_matrix
+from sigmastar.transducers.transliteration.parts import Trained, train_parts
+from sigmastar.transducers.transliteration.recipe import Recipe, States
+from sigmastar.transducers.transliteration.reranker import (
+    FoldCandidates,
+    feature_scores,
+    fit_scorers,
+    train_features,
+)
+
+__all__ = ["combine", "right_candidates"]
+
+MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
+MANY_PAIRS = 20_000  # of so many, one fold has enough to fit the combination on
+
+
+class Judged(NamedTuple):
+    """Candidates for pairs that had not been learned from."""
+
+    found: Candidates
+    units: Units
+    matrix: FloatArray  # what each scorer says of each
+    right: FloatArray  # 1 for right candidates, 0 for others
+
+
+def combine(
+    pairs: PairCorpus, trained: Trained, recipe: Recipe, states: States, dev: PairCorpus
+) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+    """Return the weights of scorers and of features, and what there is to know of them."""
+    folds = _judge_folds(pairs, recipe, states)
+    starts = np.cumsum([0] + [len(fold.found) for fold in folds])
+    groups = [fold.found.groups[1:] + start for fold, start in zip(folds, starts, strict=False)]
+    weights = fit_scorers(
+        np.concatenate([fold.matrix for fold in folds]),
+        np.concatenate([[0], *groups]),
+        np.concatenate([fold.right for fold in folds]),
+    )
+    features = train_features(
+        [FoldCandidates(f.found, f.units, f.matrix @ weights, f.right) for f in folds],
+        n_weights=1 << (20 if len(pairs) > MANY_PAIRS else 18),
+        n_epochs=recipe.n_epochs,
+        rate=recipe.rate,
+        rng=as_generator(recipe.random_state),
+    )
+    judged = _judge(dev, trained, recipe)
+    extra = feature_scores(judged.found, judged.units, features)
+    # Two numbers only: folds are many enough for the scorers' weights, but models of a fold's rest
+    # have seen what features are then judged on, so these need pairs that nothing has seen.
+    both = np.column_stack([judged.matrix @ weights, extra])
+    balance = fit_scorers(both, judged.found.groups, judged.right)
+    tuned = {"n_tuning": len(dev), "recall": float(judged.right.sum() / max(len(dev), 1))}
+    return np.append(weights * balance[0], balance[1]), features, tuned
+
+
+def _judge_folds(pairs: PairCorpus, recipe: Recipe, states: States) -> list[Judged]:
+    """Judge the pairs of each fold by models of the other folds, several folds at a time."""
+    n_folds = recipe.n_folds
+    fold_of = np.arange(len(pairs)) % n_folds
+    n_used = 1 if len(pairs) > MANY_PAIRS else n_folds
+    folds: dict[int, Judged] = {}
+    at_once = min(available_threads(), n_used)
+    with stage("folds", n_used) as progress:
+
+        def judge(first: int, last: int) -> None:
+            with limited_threads(max(1, available_threads() // at_once)):
+                for fold in range(first, last):
+                    rest = pairs.take(np.flatnonzero(fold_of != fold))
+                    own = np.flatnonzero(fold_of == fold)[: MOST_JUDGED // n_used]
+                    folds[fold] = _judge(pairs.take(own), train_parts(rest, recipe, states), recipe)
+                    progress.advance()
+
+        over_rows(judge, n_used, least=1)
+    return [folds[fold] for fold in range(n_used)]
+
+
+def _judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:
+    """Find candidates for pairs, and let every scorer judge them."""
+    alignment, parts = trained.alignment, trained.parts
+    found = find_candidates(
+        pairs.source,
+        parts,
+        alignment.units,
+        unit_options(alignment.units, alignment.weights, parts.get("ngram")),
+        pairs.target.alphabet,
+        n_best=recipe.n_candidates,
+        beam=recipe.beam,
+    )
+    matrix = scorer_matrix(found, parts, alignment.units, alignment.weights)
+    return Judged(found, alignment.units, matrix, right_candidates(found, pairs.target))
+
+
+def right_candidates(found: Candidates, target: Corpus) -> FloatArray:
+    """Mark the candidates that equal the target of their input."""
+    truth = target.take(found.owner)
+    right = np.zeros(len(found))
+    same = np.flatnonzero(found.target.lengths == truth.lengths)
+    a, b = found.target.take(same), truth.take(same)
+    differs = np.concatenate([[0], np.cumsum(a.symbols != b.symbols)])
+    right[same] = differs[a.offsets[1:]] == differs[a.offsets[:-1]]
+    return right

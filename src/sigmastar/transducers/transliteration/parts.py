@@ -1,0 +1,86 @@
+"""The parts of a transliterator: aligned pairs, and every model that is learned from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sigmastar.core.rng import as_generator
+from sigmastar.core.types import Learned
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.learn.spectral import InputModel
+from sigmastar.transducers.transliteration.alignment import Alignment, align_pairs
+from sigmastar.transducers.transliteration.candidates import mirrored
+from sigmastar.transducers.transliteration.chunk_transducer import (
+    ChunkTransducer,
+    learn_chunk_transducer,
+)
+from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
+from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
+from sigmastar.transducers.transliteration.log_linear import learn_log_linear
+from sigmastar.transducers.transliteration.recipe import Recipe, States
+
+__all__ = ["Trained", "train_conditional", "train_parts"]
+
+_ALONE = {
+    "joint-ngram": ("ngram",),
+    "joint-spectral": ("spectral",),
+    "discriminative": ("discriminative",),
+}
+
+
+class Trained(NamedTuple):
+    """Aligned pairs, and the models learned from them by name."""
+
+    alignment: Alignment
+    parts: Mapping[str, Any]
+
+
+def train_parts(pairs: PairCorpus, recipe: Recipe, states: States, *, n_models: int = 1) -> Trained:
+    """Align pairs, and learn the models that the method needs and those that judge for it.
+
+    ``n_models`` discriminative ones make an ensemble.
+    """
+    alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
+    path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
+    target, order = pairs.target, recipe.order
+    size = len(target.alphabet)
+    rng = as_generator(recipe.random_state)
+    learners: dict[str, Callable[[], Any]] = {
+        "ngram": lambda: learn_ngram(path, offsets, n_units=n_units, order=order),
+        "reverse": lambda: learn_ngram(
+            path[mirrored(offsets)], offsets, n_units=n_units, order=order
+        ),
+        "short": lambda: learn_ngram(path, offsets, n_units=n_units, order=3),
+        "target": lambda: learn_ngram(target.symbols, target.offsets, n_units=size, order=order),
+        "spectral": lambda: learn_joint_spectral(
+            path, offsets, n_units=n_units, n_states=states.joint
+        ),
+        "learnfst": lambda: train_conditional(pairs, "learnfst", recipe, states).model,
+        "em": lambda: train_conditional(pairs, "em", recipe, states).model,
+        "discriminative": lambda: learn_log_linear(
+            pairs, alignment, recipe.training(len(pairs), n_models), rng=rng
+        ),
+    }
+    names = _ALONE.get(recipe.method, ("ngram", *recipe.scorers))
+    return Trained(alignment, {name: learners[name]() for name in learners if name in names})
+
+
+def train_conditional(
+    pairs: PairCorpus,
+    method: str,
+    recipe: Recipe,
+    states: States,
+    inputs: InputModel = "independent",
+) -> Learned[ChunkTransducer]:
+    """Learn a conditional transducer by moments (``"learnfst"``) or by EM."""
+    return learn_chunk_transducer(
+        pairs,
+        recipe.units,
+        learner="spectral" if method == "learnfst" else "em",
+        n_states=states.transducer,
+        inputs=inputs,
+        align_iter=recipe.align_iter,
+        max_iter=recipe.max_iter,
+        random_state=recipe.random_state,
+    )

@@ -1,0 +1,76 @@
+"""The exported joint n-gram machine: OpenFst finds what the search finds."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import InvalidModel, InvalidParameter
+
+LETTERS = dict(zip("abdegiklmnoprstx", "а б д е г и к л м н о п р с т кс".split(), strict=True))
+
+
+def names(n, seed):
+    rng = np.random.default_rng(seed)
+    words = ["".join(rng.choice(list(LETTERS), size=rng.integers(2, 7))) for _ in range(n)]
+    return [(word, "".join(LETTERS[c] for c in word).replace("ка", "ха")) for word in words]
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return ss.Transliterator("joint-ngram", order=3).fit(names(200, 0))
+
+
+def test_the_cheapest_path_writes_the_best_output(learner):
+    pynini = pytest.importorskip("pynini")
+    pywrapfst = pytest.importorskip("pywrapfst")
+    arcs, inputs, outputs = learner.model_.to_att()
+    compiler = pywrapfst.Compiler()
+    compiler.write(arcs)
+    machine = pynini.Fst.from_pywrapfst(compiler.compile())
+    codes = dict(line.split("\t") for line in inputs.splitlines())
+    written = {int(code): name for name, code in map(str.split, outputs.splitlines())}
+    words = [word for word, _ in names(40, 1)]
+    agree = 0
+    for word, found in zip(words, learner.n_best(words, 1), strict=True):
+        reads = pynini.Fst()
+        state = reads.add_state()
+        reads.set_start(state)
+        for letter in word:
+            label, following = int(codes[letter]), reads.add_state()
+            reads.add_arc(state, pynini.Arc(label, label, 0, following))
+            state = following
+        reads.set_final(state)
+        best = pynini.shortestpath(pynini.compose(reads, machine.copy().arcsort()))
+        labels = list(best.paths().olabels())
+        cost = float(next(best.paths().weights()))
+        output = "".join(written[label] for label in labels if label)
+        agree += output == found[0][0]
+        # Not equal: one adds up alignments, the other may back off where it need not.
+        assert cost == pytest.approx(-found[0][1], abs=0.5)
+    assert agree >= 39
+
+
+def test_lines_are_arcs_and_final_weights_and_the_first_leaves_the_start(learner):
+    arcs = [line.split("\t") for line in learner.model_.to_att().arcs.splitlines()]
+    assert arcs[0][0] == "0"
+    assert {len(row) for row in arcs} == {2, 5}
+    states = {int(row[0]) for row in arcs} | {int(row[1]) for row in arcs if len(row) == 5}
+    assert states == set(range(max(states) + 1))
+
+
+def test_models_and_symbols_that_no_table_holds_are_refused(learner):
+    em = ss.Transliterator("em", n_states=1, max_iter=2).fit(names(30, 0))
+    with pytest.raises(InvalidParameter, match="method='joint-ngram'"):
+        em.model_.to_att()
+    odd = ss.Transliterator("joint-ngram").fit([(["a b", "c"], ["x", "y"])] * 5)
+    with pytest.raises(InvalidModel, match="different names without spaces"):
+        odd.model_.to_att()
+
+
+def test_shares_of_the_best_outputs_sum_to_one(learner):
+    found = learner.n_best(["kaxa", ""], 4, probabilities=True)
+    assert sum(share for _, share in found[0]) == pytest.approx(1.0)
+    scores = [score for _, score in learner.n_best(["kaxa"], 4)[0]]
+    shares = [share for _, share in found[0]]
+    np.testing.assert_allclose(np.diff(np.log(shares)), np.diff(scores))
+    assert found[1] == []
