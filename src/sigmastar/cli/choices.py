@@ -20,7 +20,7 @@ CORPUS_FORMATS = {
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
-MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst", "dot")
 UNKNOWN = {
     "error": "stop at the first",
     "ignore": "leave them out",
@@ -92,6 +92,11 @@ DECODINGS = {
     "exact": "the best labelling as a whole, by search",
 }
 
+MACHINES_DRAWN = {
+    "hmm": "hidden Markov models",
+    "pfa": "probabilistic automata",
+    "dpfa": "deterministic automata",
+}
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
