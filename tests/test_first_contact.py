@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sigmastar as ss
+from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData, InvalidParameter, PoorModelWarning
 from sigmastar.sensors.inference.stream import TagStream
-from sigmastar.show.views.spectrum import hankel_singular_values
 
 SENTENCES = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 4
 PENN = [["DT", "NN", "VBZ"]] * 12

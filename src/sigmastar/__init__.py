@@ -31,11 +31,15 @@ _EXPORTS = {
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
     "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
+    "MergedPFA": "sigmastar.automata.estimators.merged",
+    "extract": "sigmastar.automata.learn.extraction",
     "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
     "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
+    "Lemmatizer": "sigmastar.tagging.taggers.lemmatizer",
     "Lexicon": "sigmastar.tagging.lexicon.counts",
     "RuleSet": "sigmastar.tagging.fst.rules",
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
+    "learn_lemmas": "sigmastar.tagging.learn.lemmas",
     "learn_rules": "sigmastar.tagging.learn.brill",
     "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
@@ -75,6 +79,7 @@ _EXPORTS = {
     "MixtureHMM": "sigmastar.sensors.hmm.estimators.gaussian",
     "PoissonHMM": "sigmastar.sensors.hmm.estimators.counts",
     "CategoricalHMM": "sigmastar.sensors.hmm.estimators.counts",
+    "MultinomialHMM": "sigmastar.sensors.hmm.estimators.counts",
     "EmissionHMM": "sigmastar.sensors.hmm.estimators.counts",
     "StateStream": "sigmastar.sensors.hmm.inference.stream",
     "from_hmmlearn": "sigmastar.sensors.hmm.exchange",
@@ -93,7 +98,7 @@ _EXPORTS = {
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {
-    "algebra": "sigmastar.automata.algebra",
+    "algebra": "sigmastar.algebra",
     "emissions": "sigmastar.sensors.hmm.emissions",
     "errors": "sigmastar.core.errors",
 }
@@ -101,18 +106,19 @@ _ALIASES = {
 __all__ = ["__version__", *_EXPORTS, *_SUBPACKAGES, *_ALIASES]
 
 if TYPE_CHECKING:
+    from sigmastar import algebra as algebra
     from sigmastar import datasets as datasets
     from sigmastar import inference as inference
     from sigmastar import metrics as metrics
     from sigmastar import moments as moments
     from sigmastar import plots as plots
-    from sigmastar.automata import algebra as algebra
     from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
     from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
+    from sigmastar.automata.estimators.merged import MergedPFA as MergedPFA
     from sigmastar.automata.estimators.mixture import ContextMixture as ContextMixture
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
@@ -132,6 +138,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.inference import predict_next as predict_next
     from sigmastar.automata.inference import sample as sample
     from sigmastar.automata.inference import viterbi as viterbi
+    from sigmastar.automata.learn.extraction import extract as extract
     from sigmastar.automata.models.hmm import HMM as HMM
     from sigmastar.automata.models.pfa import PFA as PFA
     from sigmastar.automata.models.wfa import WFA as WFA
@@ -165,6 +172,7 @@ if TYPE_CHECKING:
     from sigmastar.sensors.hmm import emissions as emissions
     from sigmastar.sensors.hmm.estimators.counts import CategoricalHMM as CategoricalHMM
     from sigmastar.sensors.hmm.estimators.counts import EmissionHMM as EmissionHMM
+    from sigmastar.sensors.hmm.estimators.counts import MultinomialHMM as MultinomialHMM
     from sigmastar.sensors.hmm.estimators.counts import PoissonHMM as PoissonHMM
     from sigmastar.sensors.hmm.estimators.gaussian import GaussianHMM as GaussianHMM
     from sigmastar.sensors.hmm.estimators.gaussian import MixtureHMM as MixtureHMM
@@ -181,8 +189,10 @@ if TYPE_CHECKING:
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.tagging.learn.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.learn.brill import learn_rules as learn_rules
+    from sigmastar.tagging.learn.lemmas import learn_lemmas as learn_lemmas
     from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
+    from sigmastar.tagging.taggers.lemmatizer import Lemmatizer as Lemmatizer
     from sigmastar.transducers.estimators.baselines import JointHMMTransducer as JointHMMTransducer
     from sigmastar.transducers.estimators.baselines import KHMMTransducer as KHMMTransducer
     from sigmastar.transducers.estimators.em import EMTransducer as EMTransducer

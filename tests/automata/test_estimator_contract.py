@@ -40,6 +40,7 @@ ESTIMATORS = [
     ss.BaumWelchPFA(2, max_iter=5, random_state=0),
     ss.BaumWelchHMM(2, max_iter=5, random_state=0),
     ss.SeparableBaumWelch(2, max_iter=5, restart_iter=2, random_state=0),
+    ss.MergedPFA(),
     ss.KneserNey(3),
     ss.ContextMixture(3, automata="none", random_state=0),
     ss.GibbsPFA(2, n_chains=2, n_sweeps=12, burn_in=4, n_samples=2, em_iter=3, random_state=0),

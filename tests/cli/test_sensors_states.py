@@ -10,8 +10,8 @@ import sigmastar as ss
 from sigmastar.cli import sensors_states
 from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.corpus.readers import frames_csv
 from sigmastar.sensors.hmm.emissions.gaussian import SHAPES
-from sigmastar.sensors.hmm.files import read_measurements
 from sigmastar.sensors.hmm.learn.starts import STARTS
 from sigmastar.sensors.hmm.structure import STRUCTURES
 
@@ -66,26 +66,60 @@ def test_learning_with_some_labels_and_asking_for_states(place):
         assert words in text
 
 
+def test_tag_and_stream_take_a_model_of_learn(place):
+    model, table = place / "tagged.sigma", place / "pump.csv"
+    run("learn", table, "-o", model, "--label", "mode")
+    hmm, data = ss.load(model), ss.read_frames(table, label="mode", holes=True)
+    asked = ss.GaussianHMM.from_model(hmm)
+    proba = asked.predict_proba(data.values, lengths=data.lengths)
+    found = json.loads(run("tag", model, table, "--label", "mode", "--json"))
+    flat = [name for piece in found["labels"] for name in piece]
+    assert flat == [hmm.names[state] for state in proba.argmax(axis=1)]
+    exact = json.loads(run("tag", model, table, "--label", "mode", "--json", "--decoding", "exact"))
+    path = asked.predict(data.values, lengths=data.lengths)
+    assert [name for piece in exact["labels"] for name in piece] == [hmm.names[s] for s in path]
+    lines = "".join(" ".join(map(str, row)) + "\n" for row in data.values[:6])
+    done = RUNNER.invoke(app, ["sensors", "stream", str(model), "--proba", "--lag", "2"], lines)
+    rows = np.array([line.split("\t") for line in done.stdout.splitlines()[1:]], float)
+    stream = ss.StateStream(hmm, 2)
+    expected = [p for row in data.values[:6] if (p := stream.push_proba(row)) is not None]
+    np.testing.assert_allclose(rows, [*expected, *stream.rest()], atol=6e-5)
+    assert len(rows) == 6
+
+
 def test_parquet_reads_as_csv_does(place):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    table = read_measurements(place / "pump.csv", label="mode")
+    table = ss.read_frames(place / "pump.csv", label="mode", holes=True)
     columns = {name: table.values[:, i] for i, name in enumerate(table.columns)}
     columns["sequence"] = np.repeat(np.arange(2), table.lengths)
     pq.write_table(pa.table(columns), place / "pump.parquet")
-    other = read_measurements(place / "pump.parquet")
+    other = ss.read_frames(place / "pump.parquet", holes=True)
     np.testing.assert_array_equal(other.values, table.values)
     np.testing.assert_array_equal(other.offsets, table.offsets)
     assert np.isnan(table.values).sum() == 8
 
 
+def test_holes_are_the_same_with_pyarrow_and_without(tmp_path, monkeypatch):
+    rows = [f"{i}.5,{'' if i % 3 else i},{'NA' if i % 5 else 'on'}" for i in range(60_000)]
+    (tmp_path / "long.csv").write_text("\n".join(["a,b,label", *rows]))
+    table = ss.read_frames(tmp_path / "long.csv", holes=True)
+    monkeypatch.setattr(frames_csv, "find_spec", lambda _: None)
+    other = ss.read_frames(tmp_path / "long.csv", holes=True)
+    np.testing.assert_array_equal(table.values, other.values)
+    assert np.isnan(table.values[:, 1]).sum() == 40_000
+    assert table.labels == other.labels == ["on", None, None, None, None] * 12_000
+
+
 def test_bad_tables_and_options_are_named(place, tmp_path):
-    (tmp_path / "bad.csv").write_text("a,b\n1,x\n")
-    with pytest.raises(InvalidData, match="column 'b' must hold numbers; row 1 holds 'x'"):
-        read_measurements(tmp_path / "bad.csv")
+    (tmp_path / "bad.csv").write_text("a,b,c\n1,x,y\n")
+    with pytest.raises(InvalidData, match="columns 'b', 'c' do not hold numbers"):
+        ss.read_frames(tmp_path / "bad.csv", holes=True)
     with pytest.raises(InvalidParameter, match="label must name a column"):
-        read_measurements(place / "pump.csv", label="nothing")
+        ss.read_frames(place / "pump.csv", label="nothing", holes=True)
+    with pytest.raises(InvalidData, match="every reading must be a number"):
+        ss.read_frames(place / "pump.csv", label="mode")
 
 
 def test_names_on_the_command_line_are_those_of_the_library():

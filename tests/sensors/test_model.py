@@ -262,3 +262,34 @@ def test_shapes_are_checked():
         ss.ContinuousTagger(
             model.initial, model.operators[:1], model.final, model.labels, model.typical
         )
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [
+        ("clip", lambda x: np.minimum(x, 2.0)),
+        ("reciprocal", lambda x: 1.0 / np.maximum(x, 2.0)),
+        ("log", lambda x: np.log(np.maximum(x, 2.0))),
+        ("standard", lambda x: (x - x.mean(axis=0)) / x.std(axis=0)),
+    ],
+)
+def test_readings_are_changed_before_distances_and_kept_in_the_file(readings, expected, tmp_path):
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(0.5, 5.0, (30, 3)) for _ in range(4)]
+    y = [(x[:, 0] > 2).tolist() for x in X]
+    points = ss.CentroidFeatures(6, tau=0.3, readings=readings, limit=2.0, random_state=0)
+    tagger = ss.SpectralSequenceTagger(2, features=points, tau=[0.2, 0.4]).fit(X, y)
+    fitted = tagger.extractor_.fitted
+    plain = Centroids(fitted.centroids_, "correlation", fitted.tau)
+    flat = np.concatenate(X)
+    np.testing.assert_allclose(fitted.transform(flat), plain.apply(expected(flat)), rtol=1e-12)
+    tagger.save(tmp_path / "m.sigma")
+    loaded = ss.load(tmp_path / "m.sigma")
+    assert loaded == tagger.model_
+    found = ss.tag_frames(loaded, X).labels
+    assert [list(p) for p in found] == [p.tolist() for p in tagger.predict(X)]
+
+
+def test_logarithms_need_numbers_above_zero():
+    with pytest.raises(InvalidData, match="needs numbers above 0, or a limit above 0"):
+        ss.CentroidFeatures(1, readings="log").fit([[-1.0, -2.0], [-3.0, 0.0]])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.show.views.spectrum import hankel_singular_values
+from sigmastar.automata.gramians import hankel_singular_values
 
 mpl.use("agg")
 import matplotlib.pyplot as plt

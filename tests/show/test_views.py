@@ -9,10 +9,10 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import sigmastar as ss
+from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.core.confusion import confusion
 from sigmastar.drawing.layout import hop_distances, place, spread
 from sigmastar.show.views.history import learning_curves, recorded_singular_values
-from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import expected_visits, state_graph
 from sigmastar.show.views.subject import automaton_of, subject_of
 from sigmastar.show.views.summary import shown_string, summarize
@@ -94,7 +94,7 @@ def test_groups_are_made_by_the_symbols_expected_most() -> None:
 def test_iteration_and_linear_system_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     model = loop_machine()
     direct = hankel_singular_values(model)
-    monkeypatch.setattr("sigmastar.show.views.spectrum._DIRECT_STATES", 0)
+    monkeypatch.setattr("sigmastar.automata.gramians._DIRECT_STATES", 0)
     np.testing.assert_allclose(hankel_singular_values(model), direct, rtol=1e-8)
 
 

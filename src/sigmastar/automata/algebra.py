@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import check_weights
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA, reachable_states, useful_states
 from sigmastar.core.errors import InvalidModel, InvalidParameter
@@ -242,6 +243,7 @@ def _stack(
     unk = next((part.alphabet.unk for part in parts if part.alphabet.unk is not None), None)
     alphabet = Alphabet(symbols, unk=unk)
     n_states = sum(part.n_states for part in parts)
+    check_weights(n_states, len(alphabet), "An automaton", copies=2)
     transitions = np.zeros((len(alphabet), n_states, n_states))
     at = 0
     for part in parts:

@@ -35,6 +35,15 @@ WIDTHS = {
     "correlation": [0.03, 0.1, 0.4, 1.6],
     "cosine": [0.01, 0.05, 0.2, 0.8],
 }
+# What becomes of a reading before distances are taken: a sonar that hears no echo says 5 m, and one
+# reading in seven does. The best is chosen on the validation part, for each method by itself.
+READINGS: list[dict[str, Any]] = [
+    {"readings": "raw"},
+    {"readings": "clip", "limit": 1.0},
+    {"readings": "clip", "limit": 2.0},
+    {"readings": "log"},
+    {"readings": "reciprocal"},
+]
 STATES = [1, 5, 10, 15, 20, 25, 31, 40]
 CENTROIDS = (20, 40, 80, 160, 320)  # figure 2, left
 RANK = 70  # figure 2, centre: how many singular values
@@ -66,8 +75,8 @@ def splits(n_seeds: int, data_home: Any = None) -> list[Split]:
     return result
 
 
-def _centroids(n: int, metric: str, seed: int) -> CentroidFeatures:
-    return CentroidFeatures(n, metric=metric, random_state=seed)
+def _centroids(n: int, metric: str, seed: int, **readings: Any) -> CentroidFeatures:
+    return CentroidFeatures(n, metric=metric, random_state=seed, **readings)
 
 
 def figure1(divisions: list[Split], n_centroids: int = 80) -> list[dict[str, Any]]:
@@ -147,18 +156,19 @@ def _em(
     max_iter: int,
     init: str = "random",
     centroids: tuple[int, str] = (80, "correlation"),
+    **readings: Any,
 ) -> Any:
-    features = _centroids(*centroids, split.seed).set_params(tau=tau)
+    features = _centroids(*centroids, split.seed, tau=tau, **readings)
     tagger = EMSequenceTagger(
         n_states, features=features, max_iter=max_iter, init=init, random_state=split.seed
     )
     return tagger.fit(*split.train, validation=split.validation)
 
 
-def _gibbs(split: Split, n_states: int, prior: float) -> GibbsSequenceTagger:
+def _gibbs(split: Split, n_states: int, prior: float, **readings: Any) -> GibbsSequenceTagger:
     tagger = GibbsSequenceTagger(
         n_states,
-        features=_centroids(80, "correlation", split.seed),
+        features=_centroids(80, "correlation", split.seed, **readings),
         prior=prior,
         random_state=split.seed,
     )
@@ -253,12 +263,12 @@ def _methods() -> list[Contender]:
         tagger = SpectralSequenceTagger(states, random_state=split.seed, **settings)
         return tagger.fit(*split.train, validation=split.validation)
 
-    def discrete(split: Split) -> Any:
-        features = _centroids(80, "correlation", split.seed)
+    def discrete(split: Split, **readings: Any) -> Any:
+        features = _centroids(80, "correlation", split.seed, **readings)
         return spectral(split, STATES, tau=[0.0], features=features)
 
-    def plain(split: Split) -> Any:
-        features = _centroids(80, "correlation", split.seed)
+    def plain(split: Split, **readings: Any) -> Any:
+        features = _centroids(80, "correlation", split.seed, **readings)
         widths, ridge = WIDTHS["correlation"], [1e-5, 1e-7, 1e-9]
         return spectral(split, STATES, tau=widths, ridge=ridge, features=features)
 
@@ -300,8 +310,9 @@ def _methods() -> list[Contender]:
             sharpness=sharpness,
         )
 
-    def em(split: Split) -> Any:
-        return best(split, (_em(split, m, tau, 60) for m in (10, 23) for tau in (0.03, 0.1)))
+    def em(split: Split, **readings: Any) -> Any:
+        grid = [(m, tau) for m in (10, 23) for tau in (0.03, 0.1)]
+        return best(split, (_em(split, m, tau, 60, **readings) for m, tau in grid))
 
     def warm(split: Split) -> Any:
         return best(split, (_em(split, 23, tau, 60, "spectral") for tau in (0.03, 0.1)))
@@ -310,8 +321,28 @@ def _methods() -> list[Contender]:
         sizes = [(m, tau) for m in (5, 10) for tau in (3.0, 8.0)]
         return best(split, (_em(split, m, t, 30, centroids=(400, "euclidean")) for m, t in sizes))
 
-    def bayes(split: Split) -> Any:
-        return best(split, (_gibbs(split, m, p) for m in (3, 5, 10) for p in (0.003, 0.01, 0.05)))
+    def bayes(split: Split, **readings: Any) -> Any:
+        grid = [(m, prior) for m in (3, 5, 10) for prior in (0.003, 0.01, 0.05)]
+        return best(split, (_gibbs(split, m, prior, **readings) for m, prior in grid))
+
+    def chosen(
+        method: Callable[..., Any], one: Callable[..., Any] | None = None
+    ) -> Callable[[Split], Any]:
+        """Choose the readings by validation: with all settings, or with ``one`` of them first."""
+
+        def make(split: Split) -> Any:
+            if one is None:
+                return best(split, (method(split, **readings) for readings in READINGS))
+            tried = [one(split, **readings).score(*split.validation) for readings in READINGS]
+            return method(split, **READINGS[int(np.argmax(tried))])
+
+        return make
+
+    def one_em(split: Split, **readings: Any) -> Any:
+        return _em(split, 10, 0.1, 30, **readings)
+
+    def one_gibbs(split: Split, **readings: Any) -> Any:
+        return _gibbs(split, 5, 0.01, **readings)
 
     def alone(features: Callable[[int], Any]) -> Callable[[Split], Any]:
         return lambda split: FramewiseTagger(features=features(split.seed)).fit(*split.train)
@@ -323,6 +354,10 @@ def _methods() -> list[Contender]:
         Contender("EM, 400 centroids", em_more),
         Contender("Bayesian", bayes),
         Contender("CWFST", plain),
+        Contender("FST, readings chosen", chosen(discrete)),
+        Contender("EM, readings chosen", chosen(em, one_em)),
+        Contender("Bayesian, readings chosen", chosen(bayes, one_gibbs)),
+        Contender("CWFST, readings chosen", chosen(plain)),
         Contender("CWFST, 400 centroids", more),
         Contender("logistic, frames alone", alone(lines)),
         Contender("CWFST, logistic partition", supervised(lines, [0.5, 1.0, 2.0])),

@@ -6,6 +6,7 @@ import typer
 
 from sigmastar.cli import (
     bench_automata,
+    bench_generated,
     bench_spice,
     bench_taggers,
     bench_transducers,
@@ -34,6 +35,7 @@ def _group() -> None:
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)
+app.command()(bench_generated.generated)
 app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)
 app.command("wall-following")(bench_taggers.wall_following)

@@ -20,7 +20,7 @@ CORPUS_FORMATS = {
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
-MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst", "dot")
 UNKNOWN = {
     "error": "stop at the first",
     "ignore": "leave them out",
@@ -79,12 +79,24 @@ FEATURES = {
     "centroids": "similarities to k-means centroids",
 }
 FRAME_METRICS = ("euclidean", "correlation", "cosine")
+READINGS = {
+    "raw": "nothing",
+    "clip": "at most --limit",
+    "reciprocal": "one over it",
+    "log": "its logarithm",
+    "standard": "standard units; all for features of centroids",
+}
 DECODINGS = {
     "marginal": "each frame given the whole sequence",
     "filter": "each frame given those so far",
     "exact": "the best labelling as a whole, by search",
 }
 
+MACHINES_DRAWN = {
+    "hmm": "hidden Markov models",
+    "pfa": "probabilistic automata",
+    "dpfa": "deterministic automata",
+}
 TABLES = ("1", "2", "accuracy", "all")
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
@@ -115,6 +127,10 @@ WALL_METHODS = (
     "EM, 400 centroids",
     "Bayesian",
     "CWFST",
+    "FST, readings chosen",
+    "EM, readings chosen",
+    "Bayesian, readings chosen",
+    "CWFST, readings chosen",
     "CWFST, 400 centroids",
     "logistic, frames alone",
     "CWFST, logistic partition",

@@ -70,7 +70,8 @@ def learn(
     size by held-out likelihood unless you give one: a fifth of the sequences is
     set aside for that, then the best size is learned from all. The likelihood
     learners (em, em-hmm, bw-sep, gibbs) have a fixed size, yours or a usual one;
-    auto tries all of them within a time budget and mixes the best. For the next
+    merged finds a deterministic machine and its size; auto tries all of them
+    within a time budget and mixes the best. For the next
     symbol rather than an automaton, mixture mixes n-grams, other contexts and
     automata.
 
@@ -83,6 +84,7 @@ def learn(
     sigmastar learn train.pautomac -m separable -n 4 -o separable.sigma
     sigmastar learn names.txt -f chars --statistics prefix --json
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
+    sigmastar learn logs.txt -m merged -o machine.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     sigmastar learn logs.txt -m mixture -o next.sigma
     sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma

@@ -92,13 +92,12 @@ def _read(machine: Any, path: Path, reading: Mapping[str, Any]) -> Any:
     """Read test data as the kind of model takes it, and as it was trained."""
     from sigmastar.corpus.readers.api import read_corpus, read_pairs, read_tagged
     from sigmastar.corpus.readers.frames import read_frames
-    from sigmastar.sensors.hmm.files import read_measurements
 
-    columns = {name: reading.get(name) for name in ("label", "sequence")}
+    columns: dict[str, Any] = {name: reading.get(name) for name in ("label", "sequence")}
     if machine.kind == "ContinuousTagger":
         return read_frames(path, **columns, length=reading.get("length"))
     if machine.kind == "MeasurementHMM":
-        return read_measurements(path, **columns)
+        return read_frames(path, **columns, holes=True)
     if machine.kind in ("HMMTagger", "FSTTagger"):
         return read_tagged(path, reading.get("format"), column=reading.get("column", "upos"))
     if machine.kind == "Transliterator":

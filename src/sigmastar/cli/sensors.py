@@ -14,13 +14,15 @@ from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, show_table
 from sigmastar.cli.sensors_states import learn, states
-from sigmastar.core.errors import InvalidData, ParseError
+from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
     from sigmastar.corpus.frames import FrameTable
 
 __all__ = ["app"]
+
+_STATES = "MeasurementHMM"  # the kind of models whose labels are hidden states
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -48,7 +50,7 @@ FramesArgument = Annotated[
         metavar="FRAMES",
     ),
 ]
-TaggerArgument = Annotated[Path, options.model_file("A tagger written by train.")]
+TaggerArgument = Annotated[Path, options.model_file("A tagger of train, or a model of learn.")]
 LabelOption = Annotated[
     str | None,
     option(
@@ -78,6 +80,12 @@ def train(
     metric: Annotated[
         str, choice("--metric", choices.FRAME_METRICS, "Distance between frames")
     ] = "euclidean",
+    readings: Annotated[
+        str, choice("--readings", choices.READINGS, "What becomes of a number before distances")
+    ] = "raw",
+    limit: Annotated[
+        float | None, option("--limit", "Where clip cuts, or what reciprocal and log bear.", "X")
+    ] = None,
     window: Annotated[
         int, option("--window", "Join each frame with those before it: 2 adds one.", "N", min=1)
     ] = 1,
@@ -102,13 +110,18 @@ def train(
     sigmastar sensors train walk.csv -o walk.sigma --label mode
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     """
+    from sigmastar.sensors.features.centroids import CentroidFeatures
+
     table, known = _labelled(frames, label=label, sequence=sequence, length=length)
     if len(set(known)) < 2:
         raise InvalidData(
             f"{frames}: has one label only, {known[0]!r}: there is nothing to tell apart. Name the "
             "column of the labels with --label."
         )
-    tagger = _tagger(features, centroids, metric, window, states, seed, table)
+    points = CentroidFeatures(
+        centroids, metric=metric, readings=readings, limit=limit, random_state=seed
+    )
+    tagger = _tagger(features, points, window, states, seed, table)
     more = None if unlabelled is None else _read(unlabelled, sequence=sequence, length=length)
     with stage("Training"):
         tagger.fit(table, known, unlabelled=more)
@@ -144,12 +157,9 @@ def tag(
     sigmastar sensors tag walk.sigma new.csv > labels.tsv
     cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
-    from sigmastar.sensors.inference.tag import tag_frames
-
     tagger = _load(model)
-    table = _read(frames, label=label, sequence=sequence)
-    with stage(f"Tagging {len(table.frames):,} frames"):
-        tagged = tag_frames(tagger, table, decoding=decoding)
+    table = _read(frames, label=label, sequence=sequence, holes=tagger.kind == _STATES)
+    tagged = _tagged(tagger, table, decoding)
     if json:
         emit_json({"labels": tagged.labels, "confidence": tagged.confidence}, output)
         return
@@ -179,16 +189,14 @@ def evaluate(
     sigmastar sensors evaluate walk.sigma test.csv --label mode
     """
     from sigmastar.core.confusion import check_overlap, confusion
-    from sigmastar.sensors.inference.tag import tag_frames
 
     tagger = _load(model)
     asked = {"label": label, "sequence": sequence}
     columns = reading_of(model) | {name: value for name, value in asked.items() if value}
     table, known = _labelled(frames, **(columns | {"length": length}))
-    how = "Name the column of the labels: --label."
-    check_overlap(tagger.labels.symbols, known, "labels", how)
-    with stage(f"Tagging {len(table.frames):,} frames"):
-        tagged = tag_frames(tagger, table, decoding=decoding)
+    names = tagger.names if tagger.kind == _STATES else tagger.labels.symbols
+    check_overlap(names, known, "labels", "Name the column of the labels: --label.")
+    tagged = _tagged(tagger, table, decoding)
     found = confusion(known, chain.from_iterable(tagged.labels))
     counted = zip(found.labels, found.counts.diagonal(), found.counts.sum(axis=1), strict=True)
     each = {name: [int(right), int(total)] for name, right, total in sorted(counted) if total}
@@ -204,25 +212,40 @@ def evaluate(
 def stream(
     model: TaggerArgument,
     proba: Annotated[bool, option("--proba", "Print the probability of every label.")] = False,
+    lag: Annotated[
+        int, option("--lag", "Answer so many frames later (a model of learn).", "N", min=0)
+    ] = 0,
 ) -> None:
     """Label frames as they arrive on standard input, one line of numbers each.
 
     Numbers are separated by commas, tabs or spaces; a blank line starts a new
     sequence. Each line is answered at once with the label and its confidence.
+    For a model of learn, nan is what was not observed; with --lag each state is
+    given when so many more frames are known, and the rest when a sequence ends.
 
     [bold]Example[/]
     echo "0.1 0.9" | sigmastar sensors stream walk.sigma --proba
     """
-    from sigmastar.sensors.inference.stream import TagStream
-
     tagger = _load(model)
     announce_stdin("-")
-    tagging = TagStream(tagger)
+    tagging, names, width = _stream(tagger, lag)
+
+    def answer(values: Any) -> None:
+        if values is None:  # not yet
+            return
+        best = int(values.argmax())
+        told = (
+            "\t".join(f"{v:.4f}" for v in values) if proba else _answer(names[best], values[best])
+        )
+        sys.stdout.write(told + "\n")
+
     if proba:
-        sys.stdout.write("\t".join(map(str, tagger.labels.symbols)) + "\n")
+        sys.stdout.write("\t".join(map(str, names)) + "\n")
     for number, line in enumerate(sys.stdin, start=1):
         cells = line.replace(",", " ").split()
         if not cells:
+            for values in tagging.rest():
+                answer(values)
             tagging.reset()
             sys.stdout.write("\n")
             continue
@@ -230,17 +253,39 @@ def stream(
             reading = [float(cell) for cell in cells]
         except ValueError:
             reading = []
-        if len(reading) != tagger.n_inputs:
-            raise ParseError(
-                "standard input", number, f"{tagger.n_inputs} numbers", repr(line[:60])
-            )
-        values = tagging.push_proba(reading)
-        if proba:
-            sys.stdout.write("\t".join(f"{value:.4f}" for value in values) + "\n")
-        else:
-            best = int(values.argmax())
-            sys.stdout.write(_answer(tagger.labels.symbols[best], values[best]) + "\n")
+        if len(reading) != width:
+            raise ParseError("standard input", number, f"{width} numbers", repr(line[:60]))
+        answer(tagging.push_proba(reading))
         sys.stdout.flush()
+    for values in tagging.rest():
+        answer(values)
+
+
+def _stream(tagger: Any, lag: int) -> tuple[Any, Any, int]:
+    """Open the stream of a model; give it with the names of its labels and the width of frames."""
+    if tagger.kind == _STATES:
+        from sigmastar.sensors.hmm.inference.stream import StateStream
+
+        return StateStream(tagger, lag), tagger.names, tagger.n_columns
+    from sigmastar.sensors.inference.stream import TagStream
+
+    if lag:
+        raise InvalidParameter(
+            f"--lag must be 0 for a tagger of train; got {lag}. Models of learn can wait."
+        )
+    return TagStream(tagger), tagger.labels.symbols, tagger.n_inputs
+
+
+def _tagged(tagger: Any, table: FrameTable, decoding: str) -> Any:
+    """Label frames by a tagger, or by the names of hidden states."""
+    from sigmastar.sensors.hmm.data import as_measurements
+    from sigmastar.sensors.hmm.inference.tag import tag_states
+    from sigmastar.sensors.inference.tag import tag_frames
+
+    with stage(f"Tagging {len(table.frames):,} frames"):
+        if tagger.kind == _STATES:
+            return tag_states(tagger, as_measurements(table), decoding=decoding)
+        return tag_frames(tagger, table, decoding=decoding)
 
 
 def _answer(label: object, confidence: float) -> str:
@@ -262,28 +307,20 @@ def _labelled(path: str, **columns: Any) -> tuple[FrameTable, list[Any]]:
 
 
 def _load(path: Path) -> Any:
-    kind, what = ("ContinuousTagger",), "a tagger of measurements"
-    return load_kind(path, kind, what, "sigmastar sensors train")
+    kinds, what = ("ContinuousTagger", _STATES), "a tagger of measurements"
+    return load_kind(path, kinds, what, "sigmastar sensors train or learn")
 
 
 def _tagger(
-    features: str,
-    centroids: int,
-    metric: str,
-    window: int,
-    states: str,
-    seed: int,
-    table: FrameTable,
+    features: str, points: Any, window: int, states: str, seed: int, table: FrameTable
 ) -> Any:
     """Set up the estimator for one of the kinds of features."""
     from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
-    from sigmastar.sensors.features.centroids import CentroidFeatures
 
     numbers = None if states == "auto" else options.integers("--states", states)
     tagger = SpectralSequenceTagger(window=window, random_state=seed, memory=[1.0, 0.5, 0.2, 0.1])
-    points = CentroidFeatures(centroids, metric=metric, random_state=seed)
     if features == "centroids":
-        usual = [m for m in (1, 5, 10, 20, 30) if m <= centroids]
+        usual = [m for m in (1, 5, 10, 20, 30) if m <= points.n_centroids]
         return tagger.set_params(
             n_states=numbers or usual, features=points, tau="auto", ridge=[1e-5, 1e-7, 1e-9]
         )
@@ -297,7 +334,7 @@ def _tagger(
         from sklearn.preprocessing import StandardScaler
 
         # Standardised readings differ by about 2 each, squared; half of that is a soft kernel.
-        wide = table.frames.shape[1] * window if metric == "euclidean" else 0.5
+        wide = table.frames.shape[1] * window if points.metric == "euclidean" else 0.5
         classifier = make_pipeline(
             StandardScaler(),
             points.set_params(tau=float(wide)),

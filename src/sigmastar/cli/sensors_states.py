@@ -12,10 +12,9 @@ from sigmastar.cli.inputs import announce_stdin, load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
-    from sigmastar.sensors.hmm.files import MeasuredTable
+    from sigmastar.corpus.frames import FrameTable
 
 __all__ = ["learn", "states"]
 
@@ -23,6 +22,7 @@ EMISSIONS = {
     "gaussian": "numbers",
     "mixture": "numbers, several Gaussians a state",
     "poisson": "counts",
+    "multinomial": "counts of several kinds, whatever their total",
     "categorical": "codes 0, 1, ...",
 }
 COVARIANCES = ("full", "diag", "tied", "spherical", "low-rank")
@@ -36,7 +36,7 @@ CHAINS = ("full", "left-to-right", "linear", "cyclic", "banded", "tied")
 TableArgument = Annotated[
     str,
     typer.Argument(
-        help="Frames, one a row: .csv, .tsv (.gz too) or .parquet; - is CSV from stdin. "
+        help="Frames, one a row: .csv, .tsv (.gz too), .npz or .parquet; - is CSV from stdin. "
         "Empty cells were not observed.",
         metavar="FRAMES",
     ),
@@ -84,7 +84,7 @@ def learn(
     if states != "auto" and not states.isdigit():
         raise InvalidParameter(f"--states must be a number or 'auto'; got {states!r}.")
     table = _read(frames, label, sequence)
-    names, y, n_states = _known(table, states)
+    names, y, n_states = _known(table, states, label)
     hmm = _estimator(emission, n_states, covariance, components)
     hmm.set_params(
         init=start,
@@ -160,12 +160,11 @@ def states(
     emit_lines(lines, output)
 
 
-def _read(path: str, label: str | None, sequence: str | None) -> MeasuredTable:
-    from sigmastar.sensors.hmm.files import read_measurements
+def _read(path: str, label: str | None, sequence: str | None) -> FrameTable:
+    from sigmastar.corpus.readers.frames import read_frames
 
     announce_stdin(path)
-    with stage(f"Reading {path}"):
-        return read_measurements(path, label=label, sequence=sequence)
+    return read_frames(path, label=label, sequence=sequence, holes=True)
 
 
 def _load(path: Path) -> Any:
@@ -174,23 +173,35 @@ def _load(path: Path) -> Any:
 
 
 def _known(
-    table: MeasuredTable, states: str
+    table: FrameTable, states: str, label: str | None
 ) -> tuple[list[str], list[int | None] | None, int | str]:
-    """Give the labels that are known numbers; there are at least as many states."""
-    if table.labels is None:
+    """Give the labels that are known numbers; there are at least as many states.
+
+    A column of labels that was not asked for tells nothing: states are to be found.
+    """
+    if table.labels is None or label is None:
         return [], None, states if states == "auto" else int(states)
-    names = sorted({name for name in table.labels if name is not None})
+    names = sorted({str(name) for name in table.labels if name is not None})
     codes = {name: i for i, name in enumerate(names)}
-    y = [None if name is None else codes[name] for name in table.labels]
+    y = [None if name is None else codes[str(name)] for name in table.labels]
     return names, y, len(names) if states == "auto" else int(states)
 
 
 def _estimator(emission: str, n_states: int | str, covariance: str, components: int) -> Any:
-    from sigmastar.sensors.hmm.estimators.counts import CategoricalHMM, PoissonHMM
+    from sigmastar.sensors.hmm.estimators.counts import (
+        CategoricalHMM,
+        MultinomialHMM,
+        PoissonHMM,
+    )
     from sigmastar.sensors.hmm.estimators.gaussian import GaussianHMM, MixtureHMM
 
     if emission == "gaussian":
         return GaussianHMM(n_states, covariance=covariance)
     if emission == "mixture":
         return MixtureHMM(n_states, components, covariance=covariance)
-    return PoissonHMM(n_states) if emission == "poisson" else CategoricalHMM(n_states)
+    kinds: dict[str, Any] = {
+        "poisson": PoissonHMM,
+        "multinomial": MultinomialHMM,
+        "categorical": CategoricalHMM,
+    }
+    return kinds[emission](n_states)

@@ -21,6 +21,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import FloatArray, IndexArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, collect_codes
+from sigmastar.corpus.dataframes import as_numbers, grouped_rows, number_columns
 
 __all__ = [
     "FrameTable",
@@ -29,6 +30,7 @@ __all__ = [
     "as_label_list",
     "as_matrix",
     "check_width",
+    "is_missing",
     "split_rows",
 ]
 
@@ -40,7 +42,7 @@ class Frames:
     Parameters
     ----------
     values : array (n_frames, n_inputs)
-        The frames of all sequences; finite.
+        The frames of all sequences; finite, or NaN where nothing was observed if ``holes``.
     offsets : array of int (n_sequences + 1,)
         Sequence i is rows offsets[i] to offsets[i + 1].
     codes : array of int (n_frames,), optional
@@ -49,6 +51,8 @@ class Frames:
         The labels; given if and only if ``codes`` are.
     columns : tuple of str, optional
         What the numbers of a frame are called.
+    holes : bool
+        Whether readings (NaN) and labels (code -1) may be missing.
 
     Examples
     --------
@@ -64,9 +68,10 @@ class Frames:
     codes: IndexArray | None = None
     alphabet: Alphabet | None = None
     columns: tuple[str, ...] | None = None
+    holes: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", as_matrix(self.values, "frames"))
+        object.__setattr__(self, "values", as_matrix(self.values, "frames", holes=self.holes))
         object.__setattr__(self, "offsets", np.ascontiguousarray(self.offsets, dtype=np.int64))
         n_frames, width = self.values.shape
         bounds = self.offsets
@@ -86,9 +91,10 @@ class Frames:
                     f"codes must give one label for each of the {n_frames} frames; "
                     f"got an array of shape {codes.shape}."
                 )
-            if n_frames and not 0 <= codes.min() <= codes.max() < self.n_labels:
+            least = -1 if self.holes else 0
+            if n_frames and not least <= codes.min() <= codes.max() < self.n_labels:
                 raise InvalidData(
-                    f"codes must lie between 0 and {self.n_labels - 1}; "
+                    f"codes must lie between {least} and {self.n_labels - 1}; "
                     f"got {codes.min()} to {codes.max()}. Encode with the same alphabet."
                 )
         if self.columns is not None and len(self.columns) != width:
@@ -133,8 +139,11 @@ class Frames:
         return split_rows(self.values, self.offsets)
 
     def label_list(self) -> list[Symbol] | None:
-        """Give the label of each frame, all sequences end to end."""
-        return None if self.alphabet is None else self.alphabet.decode(self.known_labels[0])
+        """Give the label of each frame, all sequences end to end; None where it is missing."""
+        if self.alphabet is None:
+            return None
+        symbols = (*self.alphabet.symbols, None)  # the last one is that of -1
+        return [symbols[code] for code in self.known_labels[0].tolist()]
 
     def labelled(self, y: Any, alphabet: Alphabet | None = None) -> Self:
         """Return the same frames with labels; one outside a given alphabet is an error.
@@ -147,8 +156,12 @@ class Frames:
             The coding; collected from the labels by default.
         """
         flat = as_label_list(y, self.offsets)
-        known = Alphabet.from_symbols(flat) if alphabet is None else alphabet
-        return self._changed(codes=known.encode(flat).astype(np.int64), alphabet=known)
+        there = np.array([not (self.holes and is_missing(label)) for label in flat], np.bool_)
+        given = [label for label, is_there in zip(flat, there.tolist(), strict=True) if is_there]
+        known = Alphabet.from_symbols(given) if alphabet is None else alphabet
+        codes = np.full(len(flat), -1)
+        codes[there] = known.encode(given)
+        return self._changed(codes=codes, alphabet=known)
 
     def with_values(self, values: FloatArray) -> Frames:
         """Return the same sequences and labels with other vectors, such as features."""
@@ -220,6 +233,26 @@ class FrameTable(Frames):
             object.__setattr__(table, field.name, getattr(frames, field.name))
         return table
 
+    @classmethod
+    def from_dataframe(
+        cls,
+        table: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        label: str | None = None,
+        sequence: str | None = None,
+        order: str | None = None,
+    ) -> FrameTable:
+        """Take frames from a table with one a row: pandas, polars or Arrow. Needs narwhals.
+
+        ``columns`` are those of the readings, by default all of numbers that have no other use.
+        """
+        names = list(columns or number_columns(table, (label, sequence, order)))
+        wanted = names if label is None else [*names, label]
+        cells, offsets = grouped_rows(table, wanted, sequence=sequence, order=order)
+        readings = as_numbers({name: cells[name] for name in names})
+        return cls(readings, offsets, None if label is None else cells[label])
+
     @property
     def frames(self) -> FloatArray:
         """The frames of all sequences: an array (n_frames, n_inputs)."""
@@ -286,8 +319,8 @@ def check_width(frames: FloatArray, n_inputs: int) -> None:
         )
 
 
-def as_matrix(values: Any, name: str) -> FloatArray:
-    """Check that something is a finite array (frames, inputs)."""
+def as_matrix(values: Any, name: str, *, holes: bool = False) -> FloatArray:
+    """Check that something is a finite array (frames, inputs), but for NaN if it may have holes."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -297,13 +330,21 @@ def as_matrix(values: Any, name: str) -> FloatArray:
             f"{name} must be an array (frames, inputs); got one of shape {array.shape}."
         )
     array = np.ascontiguousarray(array)
-    finite = np.isfinite(array).all(axis=1)
+    finite = ~np.isinf(array).any(axis=1) if holes else np.isfinite(array).all(axis=1)
     if not finite.all():
         raise InvalidData(
             f"{name} must be finite; frame {int(np.argmin(finite))} holds NaN or infinity. "
             "Fill or drop such frames first."
         )
     return array
+
+
+_NOTHING = frozenset({"", "na", "nan", "null", "none", "?"})
+
+
+def is_missing(cell: object) -> bool:
+    """Tell whether a cell or a label says that nothing was observed."""
+    return cell is None or str(cell).strip().lower() in _NOTHING
 
 
 def as_label_list(y: Any, offsets: IndexArray) -> list[Any]:

@@ -17,7 +17,7 @@ from sigmastar.datasets.robot import make_robot_stream
 from sigmastar.datasets.sensors import load_wall_following
 from sigmastar.datasets.spice import load_spice
 from sigmastar.datasets.store import cache_directory
-from sigmastar.datasets.synthetic import make_problem, problem_from_model
+from sigmastar.datasets.synthetic import make_pautomac, make_problem, problem_from_model
 from sigmastar.datasets.tagged import load_brown, load_transliteration, load_ud
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "load_wikipedia_text",
     "make_dpfa",
     "make_hmm",
+    "make_pautomac",
     "make_pfa",
     "make_problem",
     "make_robot_stream",

@@ -20,7 +20,7 @@ from sigmastar.corpus.readers.growing import join
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
 from sigmastar.datasets.problem import Problem
 
-__all__ = ["make_problem", "problem_from_model"]
+__all__ = ["make_pautomac", "make_problem", "problem_from_model"]
 
 _KINDS: dict[str, Callable[..., HMM | PFA]] = {"hmm": make_hmm, "pfa": make_pfa, "dpfa": make_dpfa}
 _MAX_DRAWS = 200  # times the wanted number of test strings before we give up
@@ -65,6 +65,49 @@ def make_problem(
         raise InvalidParameter(f"a parameter of make_{kind} is misspelt: {error}.") from None
     title = f"{kind}-{model.n_states}x{model.n_symbols}" if name is None else name
     return problem_from_model(model, n_train, n_test, random_state=string_rng, name=title)
+
+
+def make_pautomac(
+    kind: str = "pfa", *, n_train: int | None = None, random_state: RandomState = None
+) -> Problem:
+    """Draw a problem over the ranges of PAutomaC: size, sparsity and length are drawn, too.
+
+    Machines have 5 to 75 states and 4 to 23 symbols, of which each state has a fifth to four
+    fifths; strings have 5 to 20 symbols on average.
+
+    Parameters
+    ----------
+    kind : {"pfa", "hmm", "dpfa"}
+        Which generator draws the machine.
+    n_train : int, optional
+        How many training strings; by default 20,000, or one time in four 100,000.
+    random_state : int, Generator, …
+        Same seed, same problem.
+
+    Examples
+    --------
+    >>> problem = make_pautomac("dpfa", n_train=100, random_state=1)
+    >>> 5 <= problem.model.n_states <= 75, len(problem.test)
+    (True, 1000)
+    """
+    check("kind", kind, Choice(*_KINDS))
+    size_rng, problem_rng = as_generator(random_state).spawn(2)
+    sparsities: dict[str, Any] = {
+        f"{name}_sparsity": float(size_rng.uniform(0.2, 0.8)) for name in ("symbol", "transition")
+    }
+    if kind == "dpfa":
+        del sparsities["transition_sparsity"]
+    drawn = 20_000 if size_rng.random() < 0.75 else 100_000
+    return make_problem(
+        kind,
+        n_states=int(size_rng.integers(5, 76)),
+        n_symbols=int(size_rng.integers(4, 24)),
+        mean_length=float(size_rng.uniform(5.0, 20.0)),
+        stop_sparsity=0.3,
+        n_train=drawn if n_train is None else n_train,
+        random_state=problem_rng,
+        **sparsities,
+    )
 
 
 def problem_from_model(

@@ -17,6 +17,7 @@ from sigmastar.metrics.strings import (
     normalized_edit_distance,
     word_accuracy,
 )
+from sigmastar.metrics.structure import same_structure
 
 __all__ = [
     "Distance",
@@ -32,6 +33,7 @@ __all__ = [
     "pautomac_perplexity",
     "perplexity_of_probabilities",
     "perplexity_per_symbol",
+    "same_structure",
     "word_accuracy",
     "word_error_rate",
 ]

@@ -143,6 +143,20 @@ def test_poisson_steps():
     assert_same_steps(ss.PoissonHMM(), hmm, X, lengths)
 
 
+def test_multinomial_steps(caplog):
+    rng = np.random.default_rng(8)
+    _, lengths = make_data(rng)
+    hidden = np.repeat(rng.integers(0, 3, 70), 9)[: lengths.sum()]
+    X = rng.multinomial(12, rng.dirichlet(np.ones(4), 3)[hidden])
+    hmm = prepared(
+        theirs.MultinomialHMM(3, n_trials=12, **COMMON),
+        rng,
+        emissionprob_=rng.dirichlet(np.ones(4), 3),
+        n_features=4,
+    )
+    assert_same_steps(ss.MultinomialHMM(), hmm, X, lengths)
+
+
 @pytest.mark.parametrize("prior", [1.0, 1.5])
 def test_categorical_steps(prior):
     rng = np.random.default_rng(4)
@@ -186,8 +200,15 @@ def test_models_go_there_and_back(kind, mixed):
 
 def test_counts_and_codes_go_there_and_back():
     rng = np.random.default_rng(7)
-    for estimator, kind in ((ss.PoissonHMM(2), "counts"), (ss.CategoricalHMM(2), "codes")):
+    kinds = (
+        (ss.PoissonHMM(2), "counts"),
+        (ss.CategoricalHMM(2), "codes"),
+        (ss.MultinomialHMM(2), "counts"),
+    )
+    for estimator, kind in kinds:
         X, lengths = make_data(rng, kind)
+        if isinstance(estimator, ss.MultinomialHMM):
+            X = np.column_stack([X[:, 0] % 7, 6 - X[:, 0] % 7])  # hmmlearn wants equal totals
         estimator.set_params(max_iter=4, random_state=0).fit(X, lengths=lengths)
         there = ss.to_hmmlearn(estimator.model_)
         theirs_score = there.score(X.astype(int), lengths)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multinomial
 from sklearn.base import clone
 
 import sigmastar as ss
@@ -235,6 +236,7 @@ def test_several_emissions_a_step_are_their_product():
         ss.MixtureHMM(2, 2, covariance="tied"),
         ss.PoissonHMM(2, min_duration=2),
         ss.CategoricalHMM(2),
+        ss.MultinomialHMM(2),
         ss.EmissionHMM(2, [ss.emissions.Poisson(), ss.emissions.Gaussian("diag")]),
     ],
     ids=lambda e: type(e).__name__,
@@ -334,3 +336,35 @@ def test_constant_and_tiny_data_do_not_break():
         hmm = ss.GaussianHMM(2, covariance=shape, random_state=0).fit(np.ones((6, 2)))
         assert np.isfinite(hmm.score(np.ones((6, 2))))
     assert np.isfinite(ss.GaussianHMM(3, random_state=0).fit(np.array([[1.0]])).score([[[1.0]]]))
+
+
+def test_counts_of_a_frame_are_observed_together_or_not_at_all():
+    X = np.array([[3.0, 1.0], [np.nan, np.nan], [0.0, 5.0], [4.0, 0.0]])
+    hmm = ss.MultinomialHMM(2, random_state=0, max_iter=5).fit(X)
+    density = hmm.model_.emission.log_density(X)
+    np.testing.assert_array_equal(density[1], 0.0)
+    oracle = [multinomial.logpmf(X[0], 4, p) for p in hmm.emissionprob_]
+    np.testing.assert_allclose(density[0], oracle, rtol=1e-12)
+    X[0, 0] = np.nan
+    with pytest.raises(InvalidData, match="all be observed, or none"):
+        hmm.score(X)
+
+
+def test_entries_of_a_multinomial_that_are_fixed_stay():
+    X = np.random.default_rng(0).multinomial(9, [0.5, 0.3, 0.2], 60)
+    fixed = [[0.0, np.nan, np.nan], [np.nan, np.nan, 0.25]]
+    hmm = ss.MultinomialHMM(2, fixed_table=fixed, transition_prior=2.0, max_iter=1, random_state=0)
+    X[:30, 0] = 0
+    table = hmm.fit(X).emissionprob_
+    assert table[0, 0] == 0.0
+    assert table[1, 2] == 0.25
+    np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_draws_of_a_multinomial_have_its_moments():
+    emission = ss.emissions.MultinomialEmission([[0.2, 0.8], [0.7, 0.3]], 10)
+    rng = np.random.default_rng(0)
+    drawn = emission.draw(np.ones(20_000, np.int64), rng)
+    mean, variance = emission.moments()
+    np.testing.assert_allclose(drawn.mean(axis=0), mean[1], atol=0.05)
+    np.testing.assert_allclose(drawn.var(axis=0), variance[1], atol=0.08)

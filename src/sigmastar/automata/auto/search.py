@@ -24,6 +24,7 @@ from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
     QUICK_LEARNERS,
+    REFINED,
     gibbs_from,
     gibbs_settings,
     given_start,
@@ -39,6 +40,7 @@ from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.automata.learn.gibbs import seconds_of_sweep
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import SigmastarError
@@ -52,7 +54,10 @@ __all__ = ["learn_auto"]
 QUICK = 0.15  # shares of the budget that have passed when each phase ends
 GROWING = 0.62
 SAMPLING = 0.8
+FINISHED = 0.98
+LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
+_SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
 COMPONENTS = 6
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
@@ -70,6 +75,7 @@ class Candidate:
     recipe: dict[str, Any] | None = None
     family: str | None = None
     parameters: Parameters = field(default_factory=dict)
+    step_seconds: float = 0.0
     weight: float = 0.0
 
     @property
@@ -108,6 +114,7 @@ def learn_auto(
         search.learn_quickly()
         search.grow(began + GROWING * time_budget)
         search.sample(began + SAMPLING * time_budget)
+        search.grow(search.time_to_refit())  # what the others have left
         chosen = search.choose()
         model, steps = search.finish(chosen, corpus)
     recipe = {
@@ -134,11 +141,16 @@ class _Search:
         self.bar: Stage | None = None
         self.candidates: list[Candidate] = []
         self.failures: list[Failure] = []
-        self.tracks = [Track("hmm", seed), Track("pfa", seed)]
+        # A track holds old and new weights, their expected counts, and those of its thread's block.
+        self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
+        self.tracks = [Track(name, seed, self.most_states) for name in ("hmm", "pfa")]
+        self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
         self._stopped = False
+        started = time.monotonic()
         self.forest = Forest(train, n_states=LAYOUT)
+        self.layout_seconds = time.monotonic() - started
         self.held_forest = Forest(held, n_states=LAYOUT)
 
     def _tell(self, note: str) -> None:
@@ -157,6 +169,8 @@ class _Search:
             started = time.monotonic()
             if self.candidates and started - self.began > QUICK * self.budget:
                 return  # whatever the budget, there is something to choose
+            if name == REFINED and not self._close("merged"):
+                continue
             try:
                 model = learn(self.train).model
             except SigmastarError as error:
@@ -164,10 +178,16 @@ class _Search:
                 self._tell(f"{name}: {error}")
                 continue
             self._add(name, model, time.monotonic() - started, recipe={"starter": name})
-            track = Track("pfa", self.seed, given_start(model, self.train, self.seed))
-            track.steps.append(["given", name])
-            self.tracks.append(track)
+            if model.n_states <= self.most_states:
+                start = given_start(model, self.train, self.seed)
+                steps: list[list[Any]] = [["given", name]]
+                self.tracks.append(Track("pfa", self.seed, self.most_states, start, steps))
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
+
+    def _close(self, name: str) -> bool:
+        """Tell whether a candidate is nearly as good as the best so far."""
+        best = max((c.score for c in self.candidates), default=-np.inf)
+        return any(c.name == name and c.score > best - BEHIND for c in self.candidates)
 
     def grow(self, deadline: float) -> None:
         """Advance tracks until the deadline, as many at a time as there are cores."""
@@ -179,12 +199,18 @@ class _Search:
             except BaseException:
                 self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
                 raise
+        self._gather()
+
+    def _gather(self) -> None:
+        """Make candidates of the tracks as they are now."""
+        self.candidates = [c for c in self.candidates if c.family is None]
         for track in self.tracks:
             if track.steps and np.isfinite(track.score):
                 model = family_named(track.name).model(track.parameters, self.train.alphabet)
                 start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
                 name = f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
-                recipe = {"family": track.name, "seed": track.seed, "steps": track.steps}
+                steps = [list(step) for step in track.steps]  # the track may go on
+                recipe = {"family": track.name, "seed": track.seed, "steps": steps}
                 self._add(
                     name,
                     model,
@@ -192,6 +218,7 @@ class _Search:
                     recipe=recipe,
                     family=track.name,
                     parameters=track.parameters,
+                    step_seconds=track.step_seconds,
                 )
 
     def _work(self, deadline: float) -> None:
@@ -225,7 +252,7 @@ class _Search:
                 spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
             return min(open_tracks, key=lambda t: (spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
-        track = Track(best.name, self.seed + len(self.tracks))
+        track = Track(best.name, self.seed + len(self.tracks), self.most_states)
         self.tracks.append(track)
         return track
 
@@ -259,6 +286,8 @@ class _Search:
         ):
             return
         n_states = len(best.parameters["initial"])
+        if _SAMPLES * n_states > self.largest:
+            return
         # Chains run side by side, and so slow each other down. Better too few than too late.
         start = pfa_of(best.parameters, self.train)
         sweep = seconds_of_sweep(self.train, start, gibbs_settings(1), random_state=self.seed)
@@ -274,14 +303,29 @@ class _Search:
             recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
         )
 
+    def time_to_refit(self) -> float:
+        """Return when the last part must begin to be done in time.
+
+        As if what is best now were chosen, and steps took as long as the last ones; a step of a
+        track that has just begun then is waited for.
+        """
+        steps = sum(c.step_seconds for c in self.choose())
+        longest = max(track.step_seconds for track in self.tracks)
+        needed = self.layout_seconds + REFIT_STEPS * steps + longest
+        return self.began + FINISHED * self.budget - min(needed, LONGEST_REFIT * self.budget)
+
     def choose(self) -> list[Candidate]:
         """Pick the best candidate, or the mixture of probabilistic ones if that is better."""
+        for candidate in self.candidates:
+            candidate.weight = 0.0
         best = max(self.candidates, key=_score)
         proper = sorted(
             (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
             key=_score,
             reverse=True,
         )[:COMPONENTS]
+        while proper and sum(c.model.n_states for c in proper) > self.largest:
+            proper.pop()
         if proper:
             table = np.stack([c.log_proba for c in proper])
             weights, score = mixture_weights(table)
@@ -294,7 +338,7 @@ class _Search:
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
         """Train the grown components further on all sequences and put all together."""
-        deadline = self.began + 0.97 * self.budget
+        deadline = self.began + FINISHED * self.budget
         trainable = [c for c in chosen if c.family is not None]
         steps = 0
         if trainable:

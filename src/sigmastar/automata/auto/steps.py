@@ -6,6 +6,7 @@ Each depends on its arguments alone, never on the clock: taken again, it gives t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
@@ -15,6 +16,7 @@ from sigmastar.automata.learn.choose_separable import SeparableSettings, choose_
 from sigmastar.automata.learn.choose_spectral import SpectralSettings, choose_spectral
 from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
 from sigmastar.automata.learn.gibbs import GibbsSettings, learn_gibbs
+from sigmastar.automata.learn.merging import MergeSettings, learn_merged
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
@@ -27,6 +29,7 @@ __all__ = [
     "HELD_OUT",
     "LAYOUT",
     "QUICK_LEARNERS",
+    "REFINED",
     "gibbs_from",
     "gibbs_settings",
     "given_start",
@@ -36,6 +39,7 @@ __all__ = [
 ]
 
 HELD_OUT = 0.1
+REFINED = "merged and refined"  # pays only where merging alone comes close to the best
 LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
 
 
@@ -49,10 +53,17 @@ def quick_separable(corpus: Corpus) -> Learned[PFA]:
     return choose_separable(corpus, MomentPlan("prefix"), SeparableSettings(max_states=40))
 
 
+def quick_merged(corpus: Corpus, refine: bool = False) -> Learned[PFA]:
+    """Learn as ``MergedPFA(max_states=80, refine=False)`` does."""
+    return learn_merged(corpus, MergeSettings(max_states=80, refine=refine))
+
+
 # By the names that recipes use; each gives a candidate and a place to start Baum–Welch from.
 QUICK_LEARNERS: Mapping[str, Callable[[Corpus], Learned[WFA]]] = {
     "spectral": quick_spectral,
     "separable": quick_separable,
+    "merged": quick_merged,
+    REFINED: partial(quick_merged, refine=True),
 }
 
 

@@ -55,6 +55,7 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
     )
     from sigmastar.automata.estimators.convex import ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA
+    from sigmastar.automata.estimators.merged import MergedPFA
     from sigmastar.automata.estimators.mixture import ContextMixture
     from sigmastar.automata.estimators.separable import SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA
@@ -69,6 +70,7 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
         BaumWelchHMM,
         SeparableBaumWelch,
         GibbsPFA,
+        MergedPFA,
         AutoWFA,
         ContextMixture,
     )
@@ -92,6 +94,7 @@ METHODS: Mapping[str, LearningMethod] = {
         ("em-hmm", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
         ("bw-sep", "SeparableBaumWelch", "Baum-Welch from a separable PFA", _FROM_SEPARABLE),
         ("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
+        ("merged", "MergedPFA", "state merging, a deterministic PFA", {}),
         ("auto", "AutoWFA", "the best within a time budget", {}),
         ("mixture", "ContextMixture", "n-grams, other contexts and automata, mixed", {}),
     )

@@ -17,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.partitioned_counts import PartitionedForest, forest_of
-from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress, fingerprint
+from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import check_weights
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.checkpoints import fingerprint
 from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import Stage, stage
@@ -68,6 +70,9 @@ def learn_baum_welch(
     goes on with its own.
     """
     began = time.monotonic()
+    size = n_states if start is None else len(start["initial"])
+    copies = 6 + thread_count(settings.n_jobs)  # every thread adds up counts of its own
+    check_weights(size, len(corpus.alphabet), "Training an automaton", copies=copies)
     forest = forest_of(corpus, weights, n_states=n_states)
     held_out = None if validation is None else forest_of(validation, n_states=n_states)
     seed = int(as_generator(random_state).integers(2**63))

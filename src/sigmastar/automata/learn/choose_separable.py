@@ -11,6 +11,7 @@ from sigmastar.automata.learn.choose_setting import choose_setting, learn_settin
 from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE, learn_separable
 from sigmastar.automata.learn.smoothing import background_of, smooth_pfa
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import most_states
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.automata.moments.plan import MomentPlan
 from sigmastar.core.errors import InvalidParameter
@@ -62,7 +63,8 @@ def choose_separable(
         return Learned(smooth_pfa(plain.model, settings.smoothing, background), plain.info)
 
     given = settings.n_states != "auto"
-    sizes = [settings.n_states] if given else [n for n in _SIZES if n <= settings.max_states]
+    most = min(settings.max_states, most_states(len(corpus.alphabet), copies=4))
+    sizes = [settings.n_states] if given else [n for n in _SIZES if n <= most]
     shrinkages = (SHRINKAGE, FREQUENT) if settings.shrinkage == "auto" else (settings.shrinkage,)
     tries = [{"n_states": n, "shrinkage": s} for n, s in product(sizes, shrinkages)]
     if given and (len(tries) == 1 or len(corpus) < 2):

@@ -19,6 +19,7 @@ from sigmastar.automata.learn.spectral import (
     spectral_factors,
     spectral_path,
 )
+from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import (
     HankelMoments,
@@ -84,7 +85,8 @@ def spectral_of_moments(
 
 def _best(corpus: Data, plan: MomentPlan, settings: SpectralSettings) -> Learned[WFA]:
     rng = as_generator(settings.random_state)
-    sizes = [size for size in _SIZES if size <= settings.max_states] or [1]
+    most = min(settings.max_states, most_states(len(corpus.alphabet), copies=3))
+    sizes = [size for size in _SIZES if size <= most] or [1]
     exponents = scaling_exponents(settings.normalize, _EXPONENTS)
     heldout, rest = hold_out(corpus, settings.validation_fraction, rng, max(sizes))
     decompose = partial(

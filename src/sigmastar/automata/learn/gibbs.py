@@ -22,6 +22,7 @@ from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_we
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.em_start import smoothed
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import check_weights
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
@@ -60,6 +61,9 @@ def learn_gibbs(
     The first states of every chain are drawn from the posterior of ``start``, if there is one.
     """
     began = time.monotonic()
+    n_samples = settings.n_chains * settings.n_samples
+    average_size = (n_states if start is None else start.n_states) * n_samples
+    check_weights(average_size, len(corpus.alphabet), "An average automaton", copies=3)
     seeds = as_generator(random_state).spawn(settings.n_chains)
     workers = min(thread_count(settings.n_jobs), settings.n_chains)
     with stage("Gibbs sampling", settings.n_chains * settings.n_sweeps) as bar:

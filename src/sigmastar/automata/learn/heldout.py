@@ -22,6 +22,7 @@ from sigmastar.corpus.partitions import Data, Partitions
 __all__ = ["HeldOut", "hold_out"]
 
 _MOST_SYMBOLS = 500_000  # more held-out symbols than this sharpen no choice
+_MOST_WEIGHTS = 10**9  # weights of continuations to be computed for one candidate
 
 
 class HeldOut:
@@ -48,7 +49,8 @@ def hold_out(
             f"choosing by held-out likelihood needs at least 2 sequences; got {len(corpus)}. "
             "Give a number of states instead, or cut the data into more sequences."
         )
-    fraction = min(fraction, _MOST_SYMBOLS / max(corpus.n_symbols, 1))
+    most = min(_MOST_SYMBOLS, _MOST_WEIGHTS // max(len(corpus.alphabet), 1))
+    fraction = min(fraction, most / max(corpus.n_symbols, 1))
     if isinstance(corpus, Partitions):
         aside, others = corpus.split(fraction, int(rng.integers(2**63)))
         return HeldOut(aside[:], most_states), others

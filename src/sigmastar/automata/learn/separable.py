@@ -29,6 +29,7 @@ import numpy as np
 
 from sigmastar.automata.learn.blocks.separable import extreme_rows
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.size import check_weights
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.simplex import fit_mixtures
@@ -72,9 +73,10 @@ def learn_separable(
     futures = block[chosen] / mass[chosen, None]
     going_on = moments.next_mass[:, chosen]
     n_symbols, k = going_on.shape
-    after = np.stack([moments.symbol_blocks.block(s)[chosen] for s in range(n_symbols)])
+    check_weights(k, n_symbols, "A separable automaton", copies=4)
     met = going_on > 0
-    vectors = after[met] / going_on[met][:, None]
+    symbols, places = np.nonzero(met)  # with a large alphabet, few of all pairs
+    vectors = moments.symbol_blocks.rows(symbols, chosen[places]) / going_on[met][:, None]
     mixtures = fit_mixtures(futures, vectors)
     transitions = np.zeros((n_symbols, k, k))
     transitions[met] = mixtures * (going_on / mass[chosen])[met][:, None]

@@ -27,6 +27,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from sigmastar.automata.models.size import check_weights
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.core.blas import one_blas_thread
@@ -82,6 +83,7 @@ def spectral_factors(
 
     ``exponent`` is that of the variance scaling: one half for all of it, zero for none.
     """
+    check_weights(max_states, moments.n_symbols, "A spectral automaton", copies=3)
     rows, columns = moments.variance_scales(exponent)
     if sparse.issparse(moments.block):
         block: Any = moments.block

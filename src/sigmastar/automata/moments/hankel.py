@@ -18,6 +18,7 @@ from scipy import sparse
 
 from sigmastar.automata.moments.basis import SIDES, Basis, build_trie
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.memory import check_memory
 from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -67,6 +68,13 @@ class SymbolBlocks:
 
     def _counts(self, symbol: int) -> Any:
         return self.counts[symbol * self.shape[0] : (symbol + 1) * self.shape[0]]
+
+    def rows(self, symbols: IndexArray, prefixes: IndexArray) -> FloatArray:
+        """Return the rows of some prefixes (by number) in the blocks of some symbols."""
+        if self.dense is not None:
+            return np.asarray(self.dense[symbols, prefixes])
+        counts = self.counts[symbols * self.shape[0] + prefixes]
+        return np.asarray((counts @ self.closure).toarray() * self.scale)
 
     def project(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return left · H_σ · right for all symbols."""
@@ -222,6 +230,11 @@ def hankel_moments(
             f"counts must be at least {depth} deep for this basis and {statistics} statistics; "
             f"they are {counts.depth} deep. Count deeper or shorten the basis."
         )
+    check_memory(
+        40.0 * basis.n_symbols * basis.shape[0],  # what follows each prefix, and how it is counted
+        f"Moments of {basis.shape[0]:,} prefixes over {basis.n_symbols:,} symbols",
+        "Lower basis_size, or map rare symbols to one (unknown='unk').",
+    )
     block, blocks = _count(counts, statistics, basis)
     scale = np.float64(1.0 / counts.n_sequences)
     suffixes = (basis.suffix_codes, basis.suffix_lengths)

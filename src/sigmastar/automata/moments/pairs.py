@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.memory import check_memory
 from sigmastar.core.types import FloatArray
 from sigmastar.ngrams.counts import NgramCounts
 
@@ -37,6 +38,11 @@ class PairMoments:
 
 def pair_moments(counts: NgramCounts) -> PairMoments:
     """Read the moments off counts that are at least 2 deep."""
+    check_memory(
+        48.0 * counts.n_symbols**2,  # codes, lengths, counts and what looking them up takes
+        f"Counting pairs of {counts.n_symbols:,} symbols",
+        "Use SpectralWFA, or map rare symbols to one (unknown='unk').",
+    )
     scale = np.float64(1.0 / max(counts.n_sequences, 1))
     singles = np.arange(1, counts.n_symbols + 1, dtype=np.uint64) << np.uint64(64 - counts.bits)
     seconds = np.arange(1, counts.n_symbols + 1, dtype=np.uint64) << np.uint64(64 - 2 * counts.bits)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.bench.demo.automaton import AutomatonDemo
 from sigmastar.bench.demo.names import NamesDemo
 from sigmastar.bench.demo.run import DemoResults
@@ -20,7 +21,6 @@ from sigmastar.show.report.page import Section, card, page, table, write_page
 from sigmastar.show.report.sensors import stream_card
 from sigmastar.show.report.taggers import tagged_sentence
 from sigmastar.show.report.transducers import pair_cards
-from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import state_graph
 
 __all__ = ["write_demo_report"]

@@ -63,9 +63,9 @@ def _find(name: str, columns: list[str], wanted: str | None, usual: str) -> int 
     )
 
 
-def check_finite(name: str, values: FloatArray) -> None:
-    """Raise :class:`InvalidData` that names the first frame with NaN or infinity."""
-    finite = np.isfinite(values).all(axis=1)
+def check_finite(name: str, values: FloatArray, *, holes: bool = False) -> None:
+    """Raise :class:`InvalidData` that names the first frame with NaN (or ``holes``) or infinity."""
+    finite = ~np.isinf(values).any(axis=1) if holes else np.isfinite(values).all(axis=1)
     if not finite.all():
-        row = int(np.argmin(finite))
-        raise InvalidData(f"{name}: frame {row + 1} holds NaN or infinity. Fill or drop it.")
+        row, what = int(np.argmin(finite)) + 1, "infinity" if holes else "NaN or infinity"
+        raise InvalidData(f"{name}: frame {row} holds {what}. Fill or drop it.")

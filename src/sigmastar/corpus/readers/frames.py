@@ -31,6 +31,7 @@ def read_frames(
     label: str | None = None,
     sequence: str | None = None,
     length: int | None = None,
+    holes: bool = False,
 ) -> FrameTable:
     """Read a file of frames.
 
@@ -49,29 +50,32 @@ def read_frames(
     length : int, optional
         Cut sequences into pieces of this many frames; an incomplete last piece is kept if it has
         three frames at least.
+    holes : bool
+        Whether readings and labels may be missing: empty cells, "NA", "nan", "null", "none" and
+        "?" then become NaN, and labels None. Without it they are errors.
     """
     name = os.fspath(path)
     if length is not None and length < 3:
         raise InvalidParameter(f"length must be an integer of at least 3; got {length}.")
     with stage(f"Reading {os.path.basename(name)}"):
-        frames = _read(name, base_name(name), label, sequence)
+        frames = _read(name, base_name(name), label, sequence, holes)
     return FrameTable.of(frames if length is None else frames.cut(length, least=3))
 
 
-def _read(name: str, plain: str, label: str | None, sequence: str | None) -> Frames:
+def _read(name: str, plain: str, label: str | None, sequence: str | None, holes: bool) -> Frames:
     if plain.endswith(".npz"):
-        return _read_npz(name)
+        return _read_npz(name, holes)
     if plain.endswith((".parquet", ".pq")):
-        return _read_parquet(name, label, sequence)
+        return _read_parquet(name, label, sequence, holes)
     if plain == "-" or plain.endswith((".csv", ".tsv", ".data", ".txt")):
-        return read_csv_frames(name, label, sequence)
+        return read_csv_frames(name, label, sequence, holes=holes)
     raise InvalidParameter(
         f"path must end in .csv, .tsv, .data, .txt (.gz, .xz too), .npz or .parquet; got {name!r}. "
         "Rename the file."
     )
 
 
-def _read_npz(name: str) -> Frames:
+def _read_npz(name: str, holes: bool) -> Frames:
     try:
         _check_expansion(name)
         with np.load(name, allow_pickle=False) as file:
@@ -103,8 +107,9 @@ def _read_npz(name: str) -> Frames:
     labels = arrays.get("labels")
     if labels is not None and labels.size != len(frames):
         raise InvalidData(f"{name}: has {labels.size} labels for {len(frames)} frames.")
-    check_finite(name, frames)
-    return FrameTable(frames, offsets, None if labels is None else labels.reshape(-1).tolist())
+    check_finite(name, frames, holes=holes)
+    found = Frames(frames, offsets, holes=holes)
+    return found if labels is None else found.labelled(labels.reshape(-1).tolist())
 
 
 def _check_expansion(name: str) -> None:
@@ -114,7 +119,7 @@ def _check_expansion(name: str) -> None:
     check_memory(2.0 * size, f"{name}: unpacking it", "Cut the frames into several files.")
 
 
-def _read_parquet(name: str, label: str | None, sequence: str | None) -> Frames:
+def _read_parquet(name: str, label: str | None, sequence: str | None, holes: bool) -> Frames:
     pa = require("pyarrow", "arrow", "reading Parquet files")
     parquet = require("pyarrow.parquet", "arrow", "reading Parquet files")
     try:
@@ -132,12 +137,13 @@ def _read_parquet(name: str, label: str | None, sequence: str | None) -> Frames:
         values = np.array(readings, dtype=np.float64).T.copy()
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{name}: every reading must be a number: {error}.") from None
-    check_finite(name, values)
+    check_finite(name, values, holes=holes)
     cuts = [0, len(values)]
     if roles.sequence is not None:
         names = table.column(roles.sequence).to_pylist()
         cuts += [i for i in range(1, len(names)) if names[i] != names[i - 1]]
-    frames = Frames(values, np.unique(cuts), columns=tuple(columns[i] for i in roles.readings))
+    names = tuple(columns[i] for i in roles.readings)
+    frames = Frames(values, np.unique(cuts), columns=names, holes=holes)
     if roles.label is None:
         return frames
     labels = table.column(roles.label).to_pylist()

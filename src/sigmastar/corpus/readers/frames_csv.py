@@ -19,18 +19,21 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, ParseError
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet, counting_codes
-from sigmastar.corpus.frames import Frames
+from sigmastar.corpus.frames import Frames, is_missing
 from sigmastar.corpus.readers.frame_columns import Roles, check_finite, find_roles
 from sigmastar.corpus.readers.source import Source
 
 __all__ = ["read_csv_frames"]
 
+_SPELLED = ["", "NA", "na", "NaN", "nan", "NULL", "null", "None", "none", "?"]  # what is missing
 _BATCH = 4096  # rows whose cells are held as strings
 
 
-def read_csv_frames(name: str, label: str | None, sequence: str | None) -> Frames:
+def read_csv_frames(
+    name: str, label: str | None, sequence: str | None, *, holes: bool = False
+) -> Frames:
     """Read a file whose lines are frames; see :func:`read_frames` for the columns."""
-    reading = _Reading(name, label, sequence)
+    reading = _Reading(name, label, sequence, holes)
     with_arrow = find_spec("pyarrow") is not None
     with Source(name) as source:
         blocks = source.blocks()
@@ -65,8 +68,9 @@ class _Words:
 class _Reading:
     """What has been read of a file so far."""
 
-    def __init__(self, name: str, label: str | None, sequence: str | None) -> None:
+    def __init__(self, name: str, label: str | None, sequence: str | None, holes: bool) -> None:
         self.name = name
+        self.holes = holes
         self.wanted = label, sequence
         self.delimiter = ""
         self.width = 0
@@ -87,7 +91,8 @@ class _Reading:
                     continue
                 if not self.width:
                     self.width = len(cells)
-                    if sum(map(_is_number, cells)) < min(self.width, 2) and number == 1:
+                    least = 1 if self.holes else min(self.width, 2)
+                    if sum(map(_is_number, cells)) < least and number == 1:
                         self.header = [cell.strip() for cell in cells]
                         continue
                 if len(cells) != self.width:
@@ -121,15 +126,17 @@ class _Reading:
         if self.roles is None:
             raise InvalidData(f"{self.name}: must hold at least one frame; it is empty.")
         values = np.concatenate(self.values)
-        check_finite(self.name, values)
+        check_finite(self.name, values, holes=self.holes)
         cuts = np.array(self.breaks)
         if self.roles.sequence is not None:
             cuts = np.flatnonzero(np.diff(self.sequences.codes(), prepend=-1))
         codes = alphabet = columns = None
         if self.roles.label is not None:
             numbers = self.labels.numbers
-            alphabet = Alphabet.from_symbols(numbers)
-            codes = alphabet.raw_codes(tuple(numbers))[self.labels.codes()]
+            there = [word for word in numbers if not (self.holes and is_missing(word))]
+            alphabet = Alphabet.from_symbols(there)
+            places = dict(zip(there, alphabet.raw_codes(tuple(there)).tolist(), strict=True))
+            codes = np.array([places.get(word, -1) for word in numbers])[self.labels.codes()]
         if self.header is not None:
             columns = tuple(self.header[i] for i in self.roles.readings)
         return Frames(
@@ -138,6 +145,7 @@ class _Reading:
             codes=codes,  # type: ignore[arg-type]
             alphabet=alphabet,
             columns=columns,
+            holes=self.holes,
         )
 
     def _cells(self, lines: Iterator[str], first: int) -> Iterator[tuple[int, list[str]]]:
@@ -164,10 +172,12 @@ class _Reading:
         rows, self.rows = self.rows, []
         if self.roles is None:
             columns = self.header or [str(i + 1) for i in range(self.width)]
-            numeric = [_is_number(cell) for cell in rows[0]]
+            numeric = [_is_number(cell) for cell in self._typical(rows)]
             self.roles = find_roles(self.name, columns, numeric, *self.wanted)
         try:
             chosen = [[row[i] for i in self.roles.readings] for row in rows]
+            if self.holes:
+                chosen = [["nan" if is_missing(cell) else cell for cell in row] for row in chosen]
             self.values.append(np.array(chosen, dtype=np.float64))
         except ValueError as error:
             raise InvalidData(f"{self.name}: every reading must be a number: {error}.") from None
@@ -175,6 +185,15 @@ class _Reading:
             self.labels.add(row[self.roles.label].strip() for row in rows)
         if self.roles.sequence is not None:
             self.sequences.add(row[self.roles.sequence] for row in rows)
+
+    def _typical(self, rows: list[list[str]]) -> list[str]:
+        """Give a cell of every column that tells what it holds: the first that is not missing."""
+        if not self.holes:
+            return rows[0]
+        return [
+            next((row[i] for row in rows if not is_missing(row[i])), "nan")
+            for i in range(self.width)
+        ]
 
     def _parse(self, block: bytes, n_rows: int, roles: Roles) -> bool:
         import pyarrow as pa
@@ -190,13 +209,16 @@ class _Reading:
                     use_threads=False, block_size=len(block) + 1, column_names=names
                 ),
                 arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char=False),
-                arrow_csv.ConvertOptions(column_types=types),
+                arrow_csv.ConvertOptions(
+                    column_types=types, null_values=_SPELLED if self.holes else []
+                ),
             )
         except pa.ArrowInvalid:
             return False
         values = np.stack([table.column(i).to_numpy() for i in roles.readings], axis=1)
         # Rows that a lone carriage return ends, words for missing values, odd spellings of NaN.
-        if len(values) != n_rows or not np.isfinite(values).all():
+        odd = np.isinf(values) if self.holes else ~np.isfinite(values)
+        if len(values) != n_rows or odd.any():
             return False
         self.values.append(values)
         if roles.label is not None:

@@ -184,7 +184,7 @@ class SpectralSequenceTagger(TaggerEstimator):
                 f"got {type(features).__name__}. Leave tau at None."
             )
         joined = join_past(data.values, data.offsets, self.window)
-        sample = joined[:: max(1, len(joined) // 300)]
+        sample = features.prepared(joined[:: max(1, len(joined) // 300)])
         return float(distances(sample, sample, features.metric).mean()) or 1.0
 
 

@@ -24,10 +24,18 @@ from threadpoolctl import threadpool_limits
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.estimator import RuledEstimator
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.rules import Choice, Integer, Real, Rule
+from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.frames import as_matrix, check_width
-from sigmastar.sensors.features.stages import METRICS, Centroids, on_sphere
+from sigmastar.sensors.features.stages import (
+    METRICS,
+    READINGS,
+    Affine,
+    Centroids,
+    FeatureStage,
+    Readings,
+    on_sphere,
+)
 
 __all__ = ["CentroidFeatures"]
 
@@ -45,6 +53,11 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
     tau : float
         Width of the kernel: small values give almost hard assignments, large ones soft features.
         Zero gives the indicator of the nearest centroid: a finite input alphabet.
+    readings : {"raw", "clip", "reciprocal", "log", "standard"}
+        What becomes of every number before distances are taken: nothing; at most ``limit``; one
+        over it, or its logarithm, ``limit`` standing in for what is smaller; or standard units.
+    limit : float, optional
+        By default the upper quartile of all numbers if "clip", else the smallest above zero.
     max_iter : int
         Limit of k-means' iterations.
     random_state : None, int or generator
@@ -61,6 +74,8 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         "n_centroids": Integer(low=1),
         "metric": Choice(*METRICS),
         "tau": Real(low=0.0),
+        "readings": Choice("raw", *READINGS, "standard"),
+        "limit": AnyOf(Nothing(), Real()),
         "max_iter": Integer(low=1),
     }
 
@@ -68,13 +83,17 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
     _: KW_ONLY
     metric: str = "correlation"
     tau: float = 0.1
+    readings: str = "raw"
+    limit: float | None = None
     max_iter: int = 30
     random_state: RandomState = None
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the centroids of frames (rows)."""
         self._check_parameters()
-        frames = as_matrix(X, "X")
+        raw = as_matrix(X, "X")
+        self.before_ = self._before(raw)
+        frames = self.prepared(raw)
         points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
         n_distinct = len(np.unique(points, axis=0))
         if self.n_centroids > n_distinct:
@@ -94,17 +113,44 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         self.n_features_in_ = frames.shape[1]
         return self
 
-    def stage(self) -> Centroids:
+    def prepared(self, frames: FloatArray) -> FloatArray:
+        """Give what distances are taken between; see ``readings``."""
+        for stage in self._before(frames) if not hasattr(self, "before_") else self.before_:
+            frames = stage.apply(frames)
+        return frames
+
+    def _before(self, frames: FloatArray) -> tuple[FeatureStage, ...]:
+        """Find out what comes before distances."""
+        if self.readings == "raw":
+            return ()
+        if self.readings == "standard":
+            spread = frames.std(axis=0)
+            return (Affine(frames.mean(axis=0), np.where(spread > 0, spread, 1.0)),)
+        limit = self.limit
+        if limit is None and self.readings == "clip":
+            limit = float(np.quantile(frames, 0.75))
+        elif limit is None:
+            limit = float(np.min(frames[frames > 0], initial=np.inf))
+        if self.readings != "clip" and not 0 < limit < np.inf:
+            raise InvalidData(
+                f"readings={self.readings!r} needs numbers above 0, or a limit above 0; got "
+                f"limit={self.limit!r}. Set limit, or choose another of readings."
+            )
+        return (Readings(self.readings, float(limit), frames.shape[1]),)
+
+    def stages(self) -> tuple[FeatureStage, ...]:
         """Give the fitted features as plain arrays."""
         check_is_fitted(self, "centroids_")
-        return Centroids(self.centroids_, self.metric, float(self.tau))
+        return (*self.before_, Centroids(self.centroids_, self.metric, float(self.tau)))
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Give the features of frames (rows)."""
         frames = as_matrix(X, "X")
-        stage = self.stage()
-        check_width(frames, stage.n_inputs)
-        return stage.apply(frames)
+        stages = self.stages()
+        check_width(frames, stages[0].n_inputs)
+        for stage in stages:
+            frames = stage.apply(frames)
+        return frames
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Name the features."""

@@ -21,7 +21,7 @@ from sigmastar.corpus.frames import Frames, check_width
 from sigmastar.sensors.features.centroids import CentroidFeatures, is_partition
 from sigmastar.sensors.features.feature_map import FeatureMap, join_past
 from sigmastar.sensors.features.from_sklearn import to_stages
-from sigmastar.sensors.features.stages import Centroids, FeatureStage, Sharpen
+from sigmastar.sensors.features.stages import FeatureStage, Sharpen
 
 __all__ = ["Extractor", "fit_extractor"]
 
@@ -68,11 +68,10 @@ class Extractor:
                     "tau must be None unless features are CentroidFeatures; "
                     f"got {tau!r} for {type(self.fitted).__name__}."
                 )
-            stage = Centroids(self.fitted.centroids_, self.fitted.metric, float(tau))
             wider = clone(self.fitted).set_params(tau=tau)
-            wider.centroids_ = self.fitted.centroids_
+            wider.centroids_, wider.before_ = self.fitted.centroids_, self.fitted.before_
             wider.n_features_in_ = self.fitted.n_features_in_
-            result = replace(result, fitted=wider, own=stage.apply(self.joined))
+            result = replace(result, fitted=wider, own=wider.transform(self.joined))
         return result
 
     def training_frames(self) -> Frames:

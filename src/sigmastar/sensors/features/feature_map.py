@@ -12,7 +12,14 @@ from sigmastar.core.errors import FileFormatError, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import check_width
 from sigmastar.sensors.features.forest import TreeEnsemble
-from sigmastar.sensors.features.stages import Affine, Centroids, FeatureStage, Sharpen, Softmax
+from sigmastar.sensors.features.stages import (
+    Affine,
+    Centroids,
+    FeatureStage,
+    Readings,
+    Sharpen,
+    Softmax,
+)
 
 __all__ = ["FeatureMap", "join_past"]
 
@@ -48,7 +55,7 @@ class FeatureMap:
     stages: tuple[FeatureStage, ...]
 
     _kinds: ClassVar[dict[str, Any]] = {
-        kind.name: kind for kind in (Affine, Centroids, Softmax, Sharpen, TreeEnsemble)
+        kind.name: kind for kind in (Readings, Affine, Centroids, Softmax, Sharpen, TreeEnsemble)
     }
 
     def __post_init__(self) -> None:

@@ -32,7 +32,7 @@ def to_stages(fitted: Any) -> tuple[FeatureStage, ...] | None:
             return None
         return tuple(stage for part in parts if part is not None for stage in part)
     if isinstance(fitted, CentroidFeatures):
-        return (fitted.stage(),)
+        return fitted.stages()
     if isinstance(fitted, StandardScaler):
         width = fitted.n_features_in_
         shift = fitted.mean_ if fitted.with_mean else np.zeros(width)

@@ -2,6 +2,7 @@
 
 Each step is a handful of arrays, so a tagger and its features are one safe file:
 
+* :class:`Readings`: every number by itself: min(x, limit), 1 / max(x, limit) or log max(x, limit);
 * :class:`Affine`: (x - shift) / scale, as of a fitted ``StandardScaler``;
 * :class:`Centroids`: φ_c(x) ∝ exp(-d(c, x) / τ), d the squared Euclidean, correlation or cosine
   distance (Recasens and Quattoni 2013, sec. 5.1); τ = 0 is the indicator of the nearest centroid;
@@ -27,9 +28,11 @@ from sigmastar.core.types import FloatArray
 
 __all__ = [
     "METRICS",
+    "READINGS",
     "Affine",
     "Centroids",
     "FeatureStage",
+    "Readings",
     "Sharpen",
     "Softmax",
     "distances",
@@ -37,6 +40,7 @@ __all__ = [
 ]
 
 METRICS = ("euclidean", "correlation", "cosine")
+READINGS = ("clip", "reciprocal", "log")
 
 
 class FeatureStage(ABC):
@@ -99,6 +103,39 @@ class FeatureStage(ABC):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Readings(FeatureStage):
+    """Every number of a frame by itself, so that those that mean little weigh little.
+
+    A sonar that hears no echo says its farthest distance: clipped, or turned into closeness (the
+    reciprocal, or the logarithm), such a reading no longer outweighs those that saw something.
+    """
+
+    how: str
+    limit: float
+    width: int
+
+    name: ClassVar[str] = "readings"
+
+    def __post_init__(self) -> None:
+        if self.how not in READINGS:
+            raise InvalidModel(f"how must be one of {', '.join(READINGS)}; got {self.how!r}.")
+        if not Real(0 if self.how != "clip" else None, open_low=self.how != "clip").accepts(
+            self.limit
+        ):
+            least = "finite" if self.how == "clip" else "above 0"
+            raise InvalidModel(f"limit must be a number, {least}; got {self.limit!r}.")
+        if not (type(self.width) is int and self.width > 0):
+            raise InvalidModel(f"width must be an integer of at least 1; got {self.width!r}.")
+
+    def apply(self, frames: FloatArray) -> FloatArray:
+        """Clip, invert or take logarithms."""
+        if self.how == "clip":
+            return np.minimum(frames, self.limit)
+        floored = np.maximum(frames, self.limit)
+        return 1.0 / floored if self.how == "reciprocal" else np.log(floored)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from sigmastar.sensors.hmm.emissions import (
     FactorGaussian,
     FullGaussian,
     MixtureEmission,
+    MultinomialEmission,
     PoissonEmission,
 )
 from sigmastar.sensors.hmm.model import MeasurementHMM
@@ -28,7 +29,7 @@ def from_hmmlearn(hmm: Any) -> MeasurementHMM:
 
     Parameters
     ----------
-    hmm : GaussianHMM, GMMHMM, PoissonHMM or CategoricalHMM of hmmlearn
+    hmm : GaussianHMM, GMMHMM, PoissonHMM, MultinomialHMM or CategoricalHMM of hmmlearn
         Also the variational ones, by the means of their posteriors.
     """
     kinds = {
@@ -36,15 +37,13 @@ def from_hmmlearn(hmm: Any) -> MeasurementHMM:
         "VariationalGaussianHMM": _from_gaussian,
         "GMMHMM": _from_mixture,
         "PoissonHMM": lambda h: PoissonEmission(h.lambdas_),
+        "MultinomialHMM": lambda h: MultinomialEmission(_one(h.emissionprob_), _trials(h)),
         "CategoricalHMM": _from_categorical,
         "VariationalCategoricalHMM": _from_categorical,
     }
     name = type(hmm).__name__
     if name not in kinds:
-        raise InvalidParameter(
-            f"hmm must be one of hmmlearn's {', '.join(kinds)}; got {name}. "
-            "Counts of a MultinomialHMM are read by a PoissonHMM fitted anew."
-        )
+        raise InvalidParameter(f"hmm must be one of hmmlearn's {', '.join(kinds)}; got {name}.")
     if not hasattr(hmm, "transmat_"):
         raise InvalidParameter(
             f"hmm must be fitted, or have its parameters set; this {name} has not."
@@ -57,6 +56,12 @@ def _one(values: Any) -> FloatArray:
     array = np.asarray(values, np.float64)
     sums = array.sum(axis=-1, keepdims=True)
     return array if np.abs(sums - 1.0).max() <= 1e-9 else np.asarray(array / sums, np.float64)
+
+
+def _trials(hmm: Any) -> int:
+    """Return how many counts a frame has; where their number differs, the mean."""
+    given = getattr(hmm, "n_trials", None)
+    return 1 if given is None else max(round(float(np.mean(given))), 1)
 
 
 def _gaussians(means: FloatArray, covariances: FloatArray, kind: str) -> Emission:
@@ -117,6 +122,10 @@ def to_hmmlearn(model: MeasurementHMM) -> Any:
     elif isinstance(emission, PoissonEmission):
         found = theirs.PoissonHMM(n)
         found.lambdas_ = np.array(emission.rates)
+        found.n_features = model.n_columns
+    elif isinstance(emission, MultinomialEmission):
+        found = theirs.MultinomialHMM(n, n_trials=emission.trials)
+        found.emissionprob_ = np.array(emission.table)
         found.n_features = model.n_columns
     elif isinstance(emission, CategoricalEmission) and emission.n_columns == 1:
         found = theirs.CategoricalHMM(n, n_features=len(emission.tables))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.sensors.hmm.emissions.base import log_of
+from sigmastar.sensors.hmm.emissions.base import completed, log_of
 
 __all__ = ["STRUCTURES", "ChainRules", "chain_rules"]
 
@@ -60,8 +60,8 @@ class ChainRules:
         guess = np.where(np.diff(self.emits, prepend=-1) != 0, initial[self.emits], 0.0)
         between = moves[np.ix_(self.emits, self.emits)]
         return (
-            _completed(guess[None], self.initial[None])[0],
-            self._same(_completed(between, self.transitions)),
+            completed(guess[None], self.initial[None])[0],
+            self._same(completed(between, self.transitions)),
         )
 
     def maximised(
@@ -71,14 +71,14 @@ class ChainRules:
         initial, transitions = old
         if "initial" not in self.frozen:
             counts = np.where(initial > 0, np.maximum(starts + self.initial_prior - 1.0, 0.0), 0.0)
-            initial = _completed(counts[None], self.initial[None], initial[None])[0]
+            initial = completed(counts[None], self.initial[None], initial[None])[0]
         if "transitions" not in self.frozen:
             counts = np.maximum(moves + self.transition_prior - 1.0, 0.0)
             counts = np.where(transitions > 0, counts, 0.0)
             if self.structure == "tied":
                 transitions = self._same(counts)
             else:
-                transitions = _completed(counts, self.transitions, transitions)
+                transitions = completed(counts, self.transitions, transitions)
         return initial, transitions
 
     def _same(self, weights: FloatArray) -> FloatArray:
@@ -107,23 +107,6 @@ class ChainRules:
             used = (excess != 0) & (values > 0)
             total += float((excess[used] * log_of(values[used])).sum())
         return total
-
-
-def _completed(
-    counts: FloatArray, fixed: FloatArray, fallback: FloatArray | None = None
-) -> FloatArray:
-    """Normalise rows of counts into what the fixed entries leave of 1."""
-    free = np.isnan(fixed)
-    taken = np.where(free, 0.0, fixed)
-    room = 1.0 - taken.sum(axis=1, keepdims=True)
-    own = np.where(free, counts, 0.0)
-    sums = own.sum(axis=1, keepdims=True)
-    if fallback is None:
-        spare = free.sum(axis=1, keepdims=True)
-        fallback = taken + np.where(free, room / np.maximum(spare, 1), 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(sums > 0, taken + own / sums * room, fallback)
-    return np.asarray(found, np.float64)
 
 
 def chain_rules(

@@ -88,6 +88,10 @@ class TagStream:
             found = to_probabilities(self.model, self._scores[None], features)[0]
         return found
 
+    def rest(self) -> list[FloatArray]:
+        """Return what is still to be said once the stream has ended: nothing, as it never waits."""
+        return []
+
     def _features(self, reading: FloatArray) -> FloatArray:
         if self._extract is None:
             return reading[None]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.automata.inference import next_distribution
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import Symbol
 from sigmastar.show.plots.axes import ACCENT, fresh_axes
 from sigmastar.show.views.history import learning_curves, recorded_singular_values
-from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.subject import automaton_of, subject_of
 from sigmastar.show.views.summary import shown_string
 

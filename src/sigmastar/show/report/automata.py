@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata import inference
+from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
@@ -22,7 +23,6 @@ from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, scrolling, table
 from sigmastar.show.report.prediction import prediction_card, string_cell
-from sigmastar.show.views.spectrum import hankel_singular_values
 from sigmastar.show.views.states import StateGraph, state_graph
 from sigmastar.show.views.summary import ends_soon, summarize
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import time
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sigmastar.automata.learn.blocks.em_family import Parameters
+from sigmastar.core.checkpoints import CheckpointFile
 from sigmastar.core.em import Ascent
-from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.errors import FileFormatError
 from sigmastar.core.model_files import Stored, read_stored, write_stored
 from sigmastar.core.rules import AnyOf, Flag, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray
 
-__all__ = ["Checkpoint", "Progress", "fingerprint"]
+__all__ = ["Checkpoint", "Progress"]
 
 _KIND = "BaumWelchCheckpoint"
 
@@ -38,65 +34,42 @@ class Progress(Ascent[Parameters]):
     best_history: list[float] = field(default_factory=list)
 
 
-def fingerprint(settings: dict[str, Any], *arrays: FloatArray | Any) -> str:
-    """Name a run by its settings and data, so that a checkpoint cannot be used for another."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
 @dataclass
-class Checkpoint:
-    """A file that is rewritten every so many seconds; without a path, none.
+class Checkpoint(CheckpointFile):
+    """The file of a run, and how far it was at the last step that was finished."""
 
-    ``run`` is the fingerprint of settings and data.
-    """
-
-    path: str | os.PathLike[str] | None
-    every: float
-    run: str
-    _written: float = field(default_factory=time.monotonic, init=False)
-    _latest: Progress | None = field(
-        default=None, init=False
-    )  # as of the last step that was finished
+    _latest: Progress | None = field(default=None, init=False)
 
     def resume(self, like: Parameters) -> Progress | None:
         """Return the progress that the file holds, or None if there is no file.
 
         Its parameters must have the names and shapes of ``like``.
         """
-        if self.path is None or not os.path.exists(self.path):
+        name = self.found
+        if name is None:
             return None
-        stored = read_stored(self.path)
+        stored = read_stored(name)
         meta = stored.meta
         if stored.kind != _KIND:
             raise FileFormatError(
-                f"{os.fspath(self.path)}: expected a Baum-Welch checkpoint, found a {stored.kind}."
+                f"{name}: expected a Baum-Welch checkpoint, found a {stored.kind}."
             )
-        if meta.get("run") != self.run:
-            raise InvalidParameter(
-                f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data, "
-                "settings or random_state. Delete the file to start anew, or name another."
-            )
+        self.refuse_other(meta.get("run"))
         try:
-            fields: dict[str, Any] = {name: meta[name] for name in _NUMBERS}
+            fields: dict[str, Any] = {key: meta[key] for key in _NUMBERS}
         except KeyError as missing:
-            raise FileFormatError(
-                f"{os.fspath(self.path)}: the checkpoint lacks {missing}."
-            ) from None
-        wrong = [name for name, value in fields.items() if not _NUMBERS[name].accepts(value)]
+            raise FileFormatError(f"{name}: the checkpoint lacks {missing}.") from None
+        wrong = [key for key, value in fields.items() if not _NUMBERS[key].accepts(value)]
         groups: dict[str, dict[str, FloatArray]] = {"parameters": {}, "best": {}}
         for key, array in stored.arrays.items():
-            group, _, name = key.partition(".")
-            groups.get(group, {})[name] = array
+            group, _, own = key.partition(".")
+            groups.get(group, {})[own] = array
         for group, found in groups.items():
             if (found or (group == "parameters" and fields["done"])) and not _alike(found, like):
                 wrong.append(group)
         if wrong:
             raise FileFormatError(
-                f"{os.fspath(self.path)}: {wrong[0]} of the checkpoint is malformed. "
-                "Delete the file to start anew."
+                f"{name}: {wrong[0]} of the checkpoint is malformed. Delete the file to start anew."
             )
         fields["best_score"] = -np.inf if fields["best_score"] is None else fields["best_score"]
         return Progress(model=groups["parameters"], best=groups["best"] or None, **fields)
@@ -105,7 +78,7 @@ class Checkpoint:
         """Write the progress if it is time to (or ``now``)."""
         if self.path is None:
             return
-        if not (now or time.monotonic() - self._written >= self.every):
+        if not (now or self.due):
             self._latest = replace(
                 progress, history=list(progress.history), held_out=list(progress.held_out)
             )
@@ -115,14 +88,7 @@ class Checkpoint:
         arrays |= {f"best.{name}": array for name, array in (progress.best or {}).items()}
         meta = {name: getattr(progress, name) for name in _NUMBERS} | {"run": self.run}
         meta["best_score"] = progress.best_score if np.isfinite(progress.best_score) else None
-        try:
-            write_stored(self.path, Stored(_KIND, arrays, meta))
-        except OSError as error:  # a full disk must not cost the model that is being learned
-            warnings.warn(
-                f"the checkpoint could not be written ({error}); training goes on without it.",
-                stacklevel=2,
-            )
-        self._written = time.monotonic()
+        self.write(lambda path: write_stored(path, Stored(_KIND, arrays, meta)), now=now)
 
     def save_latest(self) -> None:
         """Write what was offered last, unless it has been."""

@@ -44,8 +44,8 @@ class Track:
 
     Attributes
     ----------
-    name, seed
-        Family ("pfa" or "hmm") and seed of everything random.
+    name, seed, most_states
+        Family ("pfa" or "hmm"), seed of everything random, and what memory allows.
     steps
         What was done: ``["start", n]``, ``["given", name]``, ``["em", count]``, ``["split", n]``,
         ``["prune", count]``. An "em" after the last split is the final, patient one.
@@ -55,10 +55,12 @@ class Track:
 
     name: str
     seed: int
+    most_states: int
     parameters: Parameters = field(default_factory=dict)
     steps: list[list[Any]] = field(default_factory=list)
     score: float = -np.inf
     seconds: float = 0.0
+    step_seconds: float = 0.0  # of one step with the last number of states
     settled: bool = False  # nothing more to try
     size_scores: dict[int, float] = field(default_factory=dict)
 
@@ -72,14 +74,15 @@ class Track:
         began = time.monotonic()
         family = family_named(self.name)
         if not self.parameters:
-            size = SIZES[self.name][0]
+            size = min(SIZES[self.name][0], self.most_states)
             self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
             self.steps.append(["start", size])
             self._train(family, train, held_out, running, "em", COARSE)
         elif not np.isfinite(self.score):  # parameters were given
             self._train(family, train, held_out, running, "em", COARSE)
         else:
-            larger = [size for size in SIZES[self.name] if size >= 1.3 * self.n_states]
+            sizes = [size for size in SIZES[self.name] if size <= self.most_states]
+            larger = [size for size in sizes if size >= 1.3 * self.n_states]
             if not (larger and self._grow(family, larger[0], train, held_out, running)):
                 self._train(family, train, held_out, running, "em", FINE)
                 pruning = family_named(self.name, PRUNING)
@@ -120,6 +123,7 @@ class Track:
         """Run Baum–Welch until it settles; keep the parameters that score best on held-out data."""
         ascent = Ascent(self.parameters, best=self.parameters, best_score=self.score)
         stuck = False
+        began = time.monotonic()
 
         def step(parameters: Parameters) -> tuple[float, Parameters]:
             nonlocal stuck
@@ -139,6 +143,8 @@ class Track:
             return not (enough and verb == "em") and running()
 
         ascend(ascent, step, max_iter=sys.maxsize, tol=-np.inf, running=wanted, after=judge)
+        if ascent.iteration:
+            self.step_seconds = (time.monotonic() - began) / ascent.iteration
         self.parameters, self.score = ascent.best or {}, ascent.best_score
         if ascent.best_iteration:
             self.steps.append([verb, ascent.best_iteration])

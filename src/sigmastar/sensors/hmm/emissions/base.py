@@ -23,7 +23,16 @@ from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Fact, freeze_proved, sizes_of
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["EMISSIONS", "Emission", "Family", "Statistics", "filled", "log_of", "overwritten"]
+__all__ = [
+    "EMISSIONS",
+    "Emission",
+    "Family",
+    "Statistics",
+    "completed",
+    "filled",
+    "log_of",
+    "overwritten",
+]
 
 Statistics: TypeAlias = dict[str, FloatArray]  # by name; of several blocks they add up
 
@@ -156,3 +165,20 @@ def overwritten(values: FloatArray, fixed: FloatArray | None) -> FloatArray:
     if fixed is None:
         return values
     return np.where(np.isnan(np.broadcast_to(fixed, values.shape)), values, fixed)
+
+
+def completed(
+    counts: FloatArray, fixed: FloatArray, fallback: FloatArray | None = None
+) -> FloatArray:
+    """Normalise rows of counts into what the fixed entries leave of 1."""
+    free = np.isnan(fixed)
+    taken = np.where(free, 0.0, fixed)
+    room = 1.0 - taken.sum(axis=1, keepdims=True)
+    own = np.where(free, counts, 0.0)
+    sums = own.sum(axis=1, keepdims=True)
+    if fallback is None:
+        spare = free.sum(axis=1, keepdims=True)
+        fallback = taken + np.where(free, room / np.maximum(spare, 1), 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.where(sums > 0, taken + own / sums * room, fallback)
+    return np.asarray(found, np.float64)

@@ -1,4 +1,4 @@
-"""Emissions of whole numbers: Poisson counts, categories, and counts of trials."""
+"""Emissions of whole numbers: Poisson counts, and categories."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from sigmastar.sensors.hmm.emissions.base import (
 )
 from sigmastar.sensors.hmm.kernels.rows import add_rows
 
-__all__ = ["Categorical", "CategoricalEmission", "Poisson", "PoissonEmission"]
+__all__ = ["Categorical", "CategoricalEmission", "Poisson", "PoissonEmission", "check_whole"]
 
 
-def _check_whole(values: FloatArray) -> None:
+def check_whole(values: FloatArray) -> None:
+    """Raise :class:`InvalidData` unless all that was observed are whole numbers from 0 up."""
     known = values[~np.isnan(values)]
     if (known < 0).any() or (known != np.floor(known)).any() or np.isinf(known).any():
         bad = known[(known < 0) | (known != np.floor(known)) | np.isinf(known)][0]
@@ -49,7 +50,7 @@ class PoissonEmission(Emission):
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are counts."""
         super().check_values(values)
-        _check_whole(values)
+        check_whole(values)
 
     def log_density(self, values: FloatArray) -> FloatArray:
         """Return the log probability of each row in each state."""
@@ -106,7 +107,7 @@ class Poisson(Family[PoissonEmission]):
 
     def prepared(self, values: FloatArray) -> Poisson:
         """Return the family; check the data."""
-        _check_whole(values)
+        check_whole(values)
         return self
 
     def start(self, values: FloatArray, weights: FloatArray) -> PoissonEmission:
@@ -157,7 +158,7 @@ class CategoricalEmission(Emission):
     def check_values(self, values: FloatArray) -> None:
         """Raise :class:`InvalidData` unless all values are codes that the tables have."""
         super().check_values(values)
-        _check_whole(values)
+        check_whole(values)
         for column, most in enumerate(np.nan_to_num(values, nan=0.0).max(axis=0, initial=0.0)):
             size = int(self.offsets[column + 1] - self.offsets[column])
             if most >= size:
@@ -238,7 +239,7 @@ class Categorical(Family[CategoricalEmission]):
     def prepared(self, values: FloatArray) -> Categorical:
         """Return the family with the number of codes of every column; check the data."""
         check("prior", self.prior, Real(low=0.0))
-        _check_whole(values)
+        check_whole(values)
         most = np.nan_to_num(values, nan=0.0).max(axis=0, initial=0.0).astype(np.int64) + 1
         if self.n_categories is not None:
             given = np.broadcast_to(np.asarray(self.n_categories), most.shape).astype(np.int64)

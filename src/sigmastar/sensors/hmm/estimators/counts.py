@@ -15,10 +15,11 @@ from sigmastar.core.types import FloatArray
 from sigmastar.sensors.hmm.data import Measurements, as_measurements
 from sigmastar.sensors.hmm.emissions.base import Family
 from sigmastar.sensors.hmm.emissions.counts import Categorical, Poisson
+from sigmastar.sensors.hmm.emissions.multinomial import Multinomial
 from sigmastar.sensors.hmm.emissions.several import Several
 from sigmastar.sensors.hmm.estimators.base import MeasurementEstimator
 
-__all__ = ["CategoricalHMM", "EmissionHMM", "PoissonHMM"]
+__all__ = ["CategoricalHMM", "EmissionHMM", "MultinomialHMM", "PoissonHMM"]
 
 
 @dataclass(eq=False, repr=False)
@@ -56,6 +57,46 @@ class PoissonHMM(MeasurementEstimator):
         """Rates of the states, by hmmlearn's name."""
         rates: FloatArray = self.model_.emission.rates  # type: ignore[attr-defined]
         return rates
+
+
+@dataclass(eq=False, repr=False)
+class MultinomialHMM(MeasurementEstimator):
+    """A hidden Markov model over counts of several kinds, whose total tells nothing of the state.
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Hidden states.
+    table_prior : float
+        Dirichlet prior of every state's probabilities; 1 is none.
+    fixed_table : array (n_states, n_columns), optional
+        Entries that stay, NaN where EM decides.
+    init, max_iter, structure, frozen, random_state, …
+        What all HMMs over measurements have: see :class:`MeasurementEstimator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.repeat([[9, 1, 0], [1, 2, 7]], 20, axis=0)
+    >>> MultinomialHMM(2, random_state=0).fit(words).emissionprob_.round(1)[:, 0]
+    array([0.9, 0.1])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"table_prior": Real(low=0.0)}
+    _names: ClassVar[tuple[str, ...]] = ("table",)
+
+    _: KW_ONLY
+    table_prior: float = 1.0
+    fixed_table: ArrayLike | None = None
+
+    def _family(self, data: Measurements) -> Family[Any]:
+        return Multinomial(self.table_prior, self.fixed_table, self._emission_frozen())
+
+    @property
+    def emissionprob_(self) -> FloatArray:
+        """Probabilities (n_states, n_columns) of the kinds, by hmmlearn's name."""
+        table: FloatArray = self.model_.emission.table  # type: ignore[attr-defined]
+        return table
 
 
 @dataclass(eq=False, repr=False)

@@ -6,17 +6,12 @@ whatever priors there are.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from sigmastar.core.checkpoints import CheckpointFile
 from sigmastar.core.em import Ascent, ascend
-from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.model_files import read_history, read_stored
 from sigmastar.core.progress import Stage
 from sigmastar.sensors.hmm.data import Measurements
@@ -88,48 +83,18 @@ def gathered(model: MeasurementHMM, data: Measurements, smoothed: Smoothed) -> S
     return total
 
 
-class Checkpoint:
-    """A model file that is rewritten every so often, and says how far EM had come.
-
-    Parameters
-    ----------
-    path : path or None
-        Where; None keeps none. The file is a model like any other: it can be loaded and used.
-    every : float
-        Seconds between two writes.
-    settings : object
-        What the run depends on beside the data; a file of another run is refused.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str] | None,
-        every: float,
-        settings: object,
-        data: Measurements,
-    ) -> None:
-        self.path, self.every = path, every
-        self._written = time.monotonic()
-        self._run = ""
-        if path is not None:
-            digest = hashlib.sha256(repr(settings).encode())
-            for array in (data.values, data.offsets, data.states, data.weights):
-                digest.update(b"" if array is None else np.ascontiguousarray(array).data)
-            self._run = digest.hexdigest()
+class Checkpoint(CheckpointFile):
+    """A model like any other, which can be loaded and used, and says how far EM had come."""
 
     def resume(self) -> Climb | None:
         """Return where the run stood, or None if there is no file."""
-        if self.path is None or not os.path.exists(self.path):
+        name = self.found
+        if name is None:
             return None
-        model = MeasurementHMM.from_stored(read_stored(self.path))
-        history = read_history(self.path)
-        if history.get("run") != self._run:
-            raise InvalidParameter(
-                f"checkpoint {os.fspath(self.path)!r} belongs to a run with other data, settings "
-                "or random_state. Delete the file to start anew, or name another."
-            )
+        model, history = MeasurementHMM.from_stored(read_stored(name)), read_history(name)
+        self.refuse_other(history.get("run"))
         past, likelihood = (
-            [float(value) for value in history[name]] for name in ("objective", "log_likelihood")
+            [float(value) for value in history[key]] for key in ("objective", "log_likelihood")
         )
         return Climb(
             model, iteration=int(history["iteration"]), history=past, log_likelihood=likelihood
@@ -137,11 +102,9 @@ class Checkpoint:
 
     def offer(self, climb: Climb) -> None:
         """Write if it is time to."""
-        if self.path is None or time.monotonic() - self._written < self.every:
-            return
-        note = {"run": self._run, "iteration": climb.iteration, "objective": climb.history}
-        climb.model.save(self.path, history=note | {"log_likelihood": climb.log_likelihood})
-        self._written = time.monotonic()
+        note = {"run": self.run, "iteration": climb.iteration, "objective": climb.history}
+        note["log_likelihood"] = climb.log_likelihood
+        self.write(lambda path: climb.model.save(path, history=note))
 
 
 def improve(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from sigmastar.core.checkpoints import fingerprint
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
 from sigmastar.sensors.hmm.inference.smooth import filtered
@@ -50,10 +51,19 @@ class Plan:
 
 
 def learn_hmm(
-    problem: Problem, n_states: int, plan: Plan, starter: Starter | None, settings: object = ""
+    problem: Problem,
+    n_states: int,
+    plan: Plan,
+    starter: Starter | None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Learned[MeasurementHMM]:
     """Learn a model of a given number of states."""
-    file = Checkpoint(plan.checkpoint, plan.checkpoint_every, settings, problem.data)
+    run = ""
+    if plan.checkpoint is not None:
+        data = problem.data
+        arrays = (data.values, data.offsets, data.states, data.weights)
+        run = fingerprint(dict(settings or {}), *(a for a in arrays if a is not None))
+    file = Checkpoint(plan.checkpoint, plan.checkpoint_every, run)
     ascent = file.resume()
     starts: list[dict[str, Any]] = []
     with stage(f"EM with {n_states} states", plan.max_iter) as bar:

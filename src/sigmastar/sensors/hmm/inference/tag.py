@@ -1,0 +1,39 @@
+"""States of frames as labels, in the form that taggers give theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sigmastar.core.rules import Choice, check
+from sigmastar.corpus.frames import split_rows
+from sigmastar.sensors.hmm.data import Measurements
+from sigmastar.sensors.hmm.inference.decode import decode
+from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
+from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.inference.tag import DECODINGS, TaggedFrames
+
+__all__ = ["tag_states"]
+
+
+def tag_states(
+    model: MeasurementHMM, data: Measurements, *, decoding: str = "marginal"
+) -> TaggedFrames:
+    """Give every frame the name of its state.
+
+    Parameters
+    ----------
+    model : MeasurementHMM
+        The model.
+    data : Measurements
+        The frames; NaN is what was not observed.
+    decoding : {"marginal", "filter", "exact"}
+        Likeliest state of each frame given the whole sequence, given the frames so far, or the
+        likeliest path (Viterbi).
+    """
+    check("decoding", decoding, Choice(*DECODINGS))
+    found = filtered(model, data)[0] if decoding == "filter" else smooth(model, data).posterior
+    table = found @ model.membership
+    states = decode(model, data).states if decoding == "exact" else table.argmax(axis=1)
+    confidence = table[np.arange(len(table)), states]
+    names = [(model.names or ())[state] for state in states]
+    return TaggedFrames(*(split_rows(part, data.offsets) for part in (names, confidence, table)))
