@@ -50,7 +50,14 @@ NAMES = [
     if "s" not in source
 ] + [("nine", "найн"), ("bean", "бин"), ("tea", "ти"), ("ora", "ора"), ("into", "инто")]
 
-YOUNG = ("mixture", "measured")  # how the names of seeds begin whose kinds no old file has
+# How the names of seeds begin whose kinds, or some of whose arrays, no old file has.
+YOUNG = (
+    "mixture",
+    "measured",
+    "lemmatizer",
+    "tagger-discriminative",
+    "names-method-discriminative",
+)
 
 # Runs of Baum-Welch by the name of their estimator: a checkpoint belongs to one run only.
 CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {
