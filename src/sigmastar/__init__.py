@@ -35,9 +35,11 @@ _EXPORTS = {
     "extract": "sigmastar.automata.learn.extraction",
     "FSTTagger": "sigmastar.tagging.taggers.fst_tagger",
     "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
+    "Lemmatizer": "sigmastar.tagging.taggers.lemmatizer",
     "Lexicon": "sigmastar.tagging.lexicon.counts",
     "RuleSet": "sigmastar.tagging.fst.rules",
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
+    "learn_lemmas": "sigmastar.tagging.learn.lemmas",
     "learn_rules": "sigmastar.tagging.learn.brill",
     "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
@@ -187,8 +189,10 @@ if TYPE_CHECKING:
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.tagging.learn.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.learn.brill import learn_rules as learn_rules
+    from sigmastar.tagging.learn.lemmas import learn_lemmas as learn_lemmas
     from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
+    from sigmastar.tagging.taggers.lemmatizer import Lemmatizer as Lemmatizer
     from sigmastar.transducers.estimators.baselines import JointHMMTransducer as JointHMMTransducer
     from sigmastar.transducers.estimators.baselines import KHMMTransducer as KHMMTransducer
     from sigmastar.transducers.estimators.em import EMTransducer as EMTransducer

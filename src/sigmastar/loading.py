@@ -31,8 +31,9 @@ def _automata() -> tuple[type[StoredModel], ...]:
 def _tagging() -> tuple[type[StoredModel], ...]:
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger
     from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+    from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
 
-    return HMMTaggerModel, FSTTagger
+    return HMMTaggerModel, FSTTagger, Lemmatizer
 
 
 def _transducers() -> tuple[type[StoredModel], ...]:

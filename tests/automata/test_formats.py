@@ -270,3 +270,18 @@ def test_weights_beyond_all_probabilities_are_refused(tmp_path):
     (tmp_path / "m.att").write_text("0 1 a a -400\n1\n")
     with pytest.raises(ParseError, match="a weight of at least -300"):
         ss.read_model(tmp_path / "m.att")
+
+
+def test_graphviz_gets_the_arcs_that_can_be_seen(tmp_path):
+    arcs = [[[0.5, 0.0], [0.0, 1e-9]], [[0.0, 0.25], [0.0, 0.5]]]
+    model = ss.PFA([1, 0], arcs, [0.25, 0.5 - 1e-9], ss.Alphabet(['say "a"', "b\n"]))
+    ss.write_model(model, tmp_path / "m.dot")
+    lines = [line.strip() for line in (tmp_path / "m.dot").read_text().splitlines()]
+    drawn = [line.partition(", penwidth")[0] for line in lines if " -> " in line]
+    assert drawn == [
+        'start0 [shape=point]; start0 -> 0 [label="1"];',
+        '0 -> 0 [label="say \\"a\\" 0.5"',
+        '0 -> 1 [label="b\\\\u000a 0.25"',
+        '1 -> 1 [label="b\\\\u000a 0.5"',
+    ]
+    assert "// 2 states; 1 weaker arcs are left out" in lines

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from typer.testing import CliRunner
 
 from sensors.oracles import robot_walk
@@ -36,7 +37,9 @@ def divisions():
 def small(monkeypatch):
     """Few centroids and states, as fits the few readings."""
     few = CentroidFeatures(12, metric="euclidean", random_state=0)
-    monkeypatch.setattr(bench, "_centroids", lambda n, metric, seed: few)
+    monkeypatch.setattr(
+        bench, "_centroids", lambda n, metric, seed, **readings: clone(few).set_params(**readings)
+    )
     monkeypatch.setattr(bench, "STATES", [1, 3])
     monkeypatch.setattr(bench, "CENTROIDS", (4, 8))
     monkeypatch.setattr(bench, "RANK", 8)

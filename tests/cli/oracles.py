@@ -94,7 +94,7 @@ def write_files(folder):
         tokens = [token.rsplit("/", 1) for token in line.split()]
         upos = {"DT": "DET", "NN": "NOUN", "VBZ": "VERB", "VB": "VERB", "TO": "PART", ".": "PUNCT"}
         rows = [
-            f"{i}\t{word}\t_\t{upos[tag]}\t{tag}\t_\t_\t_\t_\t_"
+            f"{i}\t{word}\t{word.removesuffix('s')}\t{upos[tag]}\t{tag}\t_\t_\t_\t_\t_"
             for i, (word, tag) in enumerate(tokens, 1)
         ]
         sentences.append("\n".join(rows) + "\n")

@@ -98,7 +98,7 @@ SAME = {
     "FRAME_METRICS": continuous_features.METRICS,
     "READINGS": ("raw", *continuous_features.READINGS, "standard"),
     "MACHINE_KINDS": fst_tagger.KINDS,
-    "MODEL_FORMATS": [*MODEL_FORMATS, "openfst"],
+    "MODEL_FORMATS": [*MODEL_FORMATS, "openfst", "dot"],
     "SPICE_METHODS": spice.METHODS,
     "SYNTHETIC": transducer_synthetic.EXPERIMENTS,
     "TAGGED_FORMATS": TAGGED,

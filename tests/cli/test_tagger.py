@@ -67,3 +67,20 @@ def test_compiling_a_compiled_tagger_is_refused(place):
     run("compile", place / "hmm.sigma", "-o", made)
     result = CliRunner().invoke(app, ["tagger", "compile", str(made), "-o", str(made)])
     assert "compiled already" in str(result.exception)
+
+
+def test_lemmas_are_learned_and_written(place):
+    rows = [("dogs", "dog", "NNS"), ("cats", "cat", "NNS"), ("walks", "walk", "VBZ")]
+    lines = [f"{i}\t{w}\t{lemma}\t_\t{t}\t_\t_\t_\t_\t_" for i, (w, lemma, t) in enumerate(rows, 1)]
+    (place / "train.conllu").write_text("\n".join(lines) + "\n\n")
+    made = place / "lemmas.sigma"
+    told = run("lemmas", place / "train.conllu", "-o", made, "--column", "xpos", "--json")
+    assert json.loads(told.output)["n_words"] == 3
+    arguments = ["tag", place / "hmm.sigma", place / "text.txt", "--lemmas", made]
+    run(*arguments, "-t", "conllu", "-o", place / "out.conllu")
+    columns = [line.split("\t") for line in (place / "out.conllu").read_text().splitlines() if line]
+    assert [row[2] for row in columns if row[1] == "walks"] == ["walk"]
+    told = json.loads(run(*arguments, "--json").output)
+    assert {"word": "walks", "tag": "VBZ", "lemma": "walk"} in told[0]
+    wrong = CliRunner().invoke(app, ["tagger", *map(str, arguments)])
+    assert "lemmas have a column in CoNLL-U only" in str(wrong.exception)

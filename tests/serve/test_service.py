@@ -11,6 +11,8 @@ import urllib.request
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.serve.limits import Limits
@@ -107,8 +109,8 @@ def test_frames_are_labelled(client):
 
 def test_text_is_processed_into_the_column_that_was_learned(client):
     form = {"model": "en", "data": "the dog barks\n"}
-    for given in ({"data": form}, {"files": {name: (None, text) for name, text in form.items()}}):
-        found = client.post("/process", **given).json()["result"]
+    for sent in ({"data": form}, {"files": {name: (None, text) for name, text in form.items()}}):
+        found = client.post("/process", **sent).json()["result"]
         assert found.split("\n")[1] == "2\tdog\t_\t_\tNN\t_\t_\t_\t_\t_"
 
 
@@ -264,3 +266,30 @@ def test_a_stopped_service_answers_what_it_has_accepted(folder):
             thread.join()
         assert found == [200] * 3
         assert process.wait(20) == 0
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=8,
+)
+REQUESTS = st.fixed_dictionaries(
+    {"inputs": VALUES | st.lists(st.text("ab ") | st.lists(st.lists(st.floats())), max_size=3)},
+    optional={"k": VALUES, "n": VALUES, "seed": VALUES, "length": VALUES},
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    name=st.sampled_from(["letters", "logs", "en", "names", "lamp"]),
+    operation=st.sampled_from(["predict", "score", "anomalies", "sample", "tag", "transduce"]),
+    request=REQUESTS | VALUES,
+)
+def test_whatever_is_asked_nothing_breaks(client, name, operation, request):
+    body = json.dumps(request)
+    headers = {"Content-Type": "application/json"}
+    response = client.post(f"/v1/models/{name}:{operation}", content=body, headers=headers)
+    assert response.status_code in (200, 400, 404, 413, 422), response.text
+    json.loads(response.text, parse_constant=pytest.fail)  # no NaN, no Infinity

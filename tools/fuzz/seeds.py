@@ -167,6 +167,11 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
 
     yield "tagger-order-1", lambda: hmm(1)
     yield "tagger-order-2", lambda: hmm(2)
+    tagged, lemmas = (
+        ss.PairCorpus.from_pairs(zip(WORDS, other, strict=True))
+        for other in (TAGS, [[word.lower()[:3] for word in words] for words in WORDS])
+    )
+    yield "lemmatizer", lambda: ss.learn_lemmas(tagged, lemmas)
     yield "tagger-discriminative", lambda: hmm(2, training="discriminative", n_passes=2)
     yield "tagger-sets", lambda: hmm(1, classes="sets", decoding="posterior")
     yield "tagger-lexical", lambda: hmm(2, classes="sets", n_lexical=3, max_classes=6)

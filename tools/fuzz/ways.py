@@ -127,6 +127,11 @@ def _hmm_tagger(model: Any, path: Path, rng: random.Random) -> Calls:
             yield f"from_hmm {kind}", compile
 
 
+def _lemmatizer(model: Any, path: Path, rng: random.Random) -> Calls:
+    tags = [[rng.choice(["NN", "DT", "?"]) for _ in sentence] for sentence in _SENTENCES]
+    yield "lemmas", lambda: model.lemmas(_SENTENCES, tags)
+
+
 def _fst_tagger(model: Any, path: Path, rng: random.Random) -> Calls:
     yield from _text_tagger(model, path, rng)
     if rng.random() < 0.3:
@@ -270,6 +275,7 @@ WAYS: dict[str, Callable[[Any, Path, random.Random], Calls]] = {
     "MeasurementHMM": _measurement_hmm,
     "HMMTagger": _hmm_tagger,
     "FSTTagger": _fst_tagger,
+    "Lemmatizer": _lemmatizer,
     "ContinuousTagger": _continuous_tagger,
     "Transducer": _transducer,
     "ParametricTransducer": _parametric,

@@ -20,7 +20,7 @@ CORPUS_FORMATS = {
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
-MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst")
+MODEL_FORMATS = ("sigma", "pautomac", "treba", "att", "openfst", "dot")
 UNKNOWN = {
     "error": "stop at the first",
     "ignore": "leave them out",
@@ -127,6 +127,10 @@ WALL_METHODS = (
     "EM, 400 centroids",
     "Bayesian",
     "CWFST",
+    "FST, readings chosen",
+    "EM, readings chosen",
+    "Bayesian, readings chosen",
+    "CWFST, readings chosen",
     "CWFST, 400 centroids",
     "logistic, frames alone",
     "CWFST, logistic partition",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _READERS = {
     "HMMTagger": "Use: sigmastar tagger.",
     "FSTTagger": "Use: sigmastar tagger.",
+    "Lemmatizer": "Use: sigmastar tagger tag --lemmas.",
     "Transliterator": "Use: sigmastar transducer.",
     "ContinuousTagger": "Use: sigmastar sensors.",
     "MeasurementHMM": "Use: sigmastar sensors states.",

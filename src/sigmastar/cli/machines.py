@@ -89,12 +89,13 @@ def export(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Write a model in another format: .sigma, PAutomaC, Treba, AT&T text, OpenFst.
+    """Write a model in another format: .sigma, PAutomaC, Treba, AT&T text, OpenFst, Graphviz.
 
     [bold]Examples[/]
     sigmastar export true_model.txt true.sigma
     sigmastar export true.sigma true.fst --to openfst
     sigmastar export true.sigma - --to pautomac
+    sigmastar export true.sigma true.dot
     """
     from sigmastar.loading import read_model
 
@@ -130,9 +131,9 @@ def _print_model(machine: Any, to: str | None) -> None:
     """Write a model of a text format to standard output."""
     import tempfile
 
-    if to not in ("pautomac", "treba", "att"):
+    if to not in ("pautomac", "treba", "att", "dot"):
         raise typer.BadParameter(
-            f"must be pautomac, treba or att when a model goes to standard output; got {to!r}. "
+            f"must be pautomac, treba, att or dot for a model on standard output; got {to!r}. "
             "Name a file for the other formats.",
             param_hint="'--to'",
         )

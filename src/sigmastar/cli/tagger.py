@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from sigmastar.cli import choices, options, tagger_make
-from sigmastar.cli.inputs import announce_stdin, reading_of
+from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
@@ -43,6 +44,7 @@ def _group() -> None:
 
 app.command()(tagger_make.train)
 app.command("compile")(tagger_make.compile_)
+app.command()(tagger_make.lemmas)
 
 
 @app.command()
@@ -60,6 +62,10 @@ def tag(
         str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
     ] = "word/TAG",
     column: options.TagColumn = None,
+    lemmas: Annotated[
+        Path | None,
+        option("--lemmas", "With -t conllu: lemmas to write, learned by lemmas.", "FILE"),
+    ] = None,
     threads: Annotated[
         int | None, option("--threads", "How many threads; all by default.", "N", min=1)
     ] = None,
@@ -78,6 +84,7 @@ def tag(
     echo "The dog barks ." | sigmastar tagger tag fst.sigma
     sigmastar tagger tag fst.sigma text.txt -o tagged.txt
     sigmastar tagger tag hmm.sigma test.conllu -t conllu -o new.conllu
+    sigmastar tagger tag hmm.sigma text.txt -t conllu --lemmas lemmas.sigma
     sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
     """
     from sigmastar.corpus.readers.detect import detect_format
@@ -86,17 +93,23 @@ def tag(
     _limit(threads)
     tagger = load_tagger(model)
     where = column or reading_of(model).get("column")
+    lemmatizer = None
+    if lemmas is not None:
+        lemmatizer = load_kind(lemmas, ("Lemmatizer",), "a lemmatizer", "sigmastar tagger lemmas")
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(text):
         given = format or "lines"
         cut_as = "words" if given == "lines" else "conllu"
+        job = f"tag {digest_of(model)} {given} {to} {where}"
+        if lemmas is not None:
+            job += f" {digest_of(lemmas)}"
         written = apply_to_files(
-            partial(_tag_part, tagger, given, to, where),
+            partial(_tag_part, tagger, lemmatizer, given, to, where),
             as_it_is,
             text,
             cut_as,
             folder=output_dir,
-            job=f"tag {digest_of(model)} {given} {to} {where}",
+            job=job,
             spread=spread,
         )
         tell_written(written, output_dir, ("sentences", "words"), json=json)
@@ -108,12 +121,15 @@ def tag(
             known = text != "-" and detect_format(source, None) == "conllu"
             format = "conllu" if known else "lines"
         if json:
-            emit_json(_tagged(tagger, source, format), output)
+            sentences = _tagged(tagger, source, format)
+            if lemmatizer is not None:
+                for word in (word for sentence in sentences for word in sentence):
+                    word["lemma"] = lemmatizer.lemma(word["word"], word["tag"])
+            emit_json(sentences, output)
             return
         with writing(output) as target:
-            n_sentences, n_words = tagger.tag_file(
-                source, target, input_format=format, output_format=to, column=where
-            )
+            formats = {"input_format": format, "output_format": to, "column": where}
+            n_sentences, n_words = tagger.tag_file(source, target, lemmatizer=lemmatizer, **formats)
     seconds = time.perf_counter() - began
     if output != "-":
         rate = n_words / max(seconds, 1e-9) / 1e6
@@ -125,12 +141,17 @@ def tag(
 
 
 def _tag_part(
-    tagger: Any, format: str, to: str, column: str | None, part: FileSpan, target: BinaryIO
+    tagger: Any,
+    lemmatizer: Any,
+    format: str,
+    to: str,
+    column: str | None,
+    part: FileSpan,
+    target: BinaryIO,
 ) -> tuple[int, int]:
+    formats = {"input_format": format, "output_format": to, "column": column}
     with part.stream() as source:
-        counts: tuple[int, int] = tagger.tag_file(
-            source, target, input_format=format, output_format=to, column=column
-        )
+        counts: tuple[int, int] = tagger.tag_file(source, target, lemmatizer=lemmatizer, **formats)
     return counts
 
 

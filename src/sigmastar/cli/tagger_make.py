@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
+import typer
+
 from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import read_lines, reading_of, remember
 from sigmastar.cli.options import choice, option
@@ -18,7 +20,7 @@ from sigmastar.cli.tagger_parts import (
 )
 from sigmastar.core.progress import stage
 
-__all__ = ["compile_", "rules", "train"]
+__all__ = ["compile_", "lemmas", "rules", "train"]
 
 
 def train(
@@ -213,3 +215,30 @@ def rules(
         emit_json({"n_rules": len(texts), "rules": texts})
     elif output != "-":
         wrote(output, f"{len(texts)} rules")
+
+
+def lemmas(
+    data: Annotated[str, typer.Argument(help="CoNLL-U with tags and lemmas.", metavar="DATA")],
+    output: options.ModelOutput,
+    column: options.Column = "upos",
+    json: options.Json = False,
+) -> None:
+    """Learn lemmas: edits of endings by tag, and exceptions.
+
+    Use the tags that the tagger gives (--column), and pass the file to
+    tag --lemmas.
+
+    [bold]Example[/]
+    sigmastar tagger lemmas train.conllu -o lemmas.sigma --column xpos
+    """
+    from sigmastar.tagging.learn.lemmas import train_lemmas
+
+    if data == "-":
+        raise typer.BadParameter("must be a file: it is read twice.", param_hint="DATA")
+    tagged, right = (read_gold(data, "conllu", name) for name in (column, "lemma"))
+    began = time.perf_counter()
+    with stage("Learning lemmas"):
+        learned = train_lemmas(tagged, right)
+    learned.model.save(output)
+    facts = {**learned.info, "seconds": time.perf_counter() - began}
+    show_saved("Learned lemmas", facts, output, json=json)

@@ -16,9 +16,9 @@ from sigmastar.cli.output import emit_json, emit_lines, note, show_saved, show_t
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
-from sigmastar.corpus.pairs import PairCorpus
 
 if TYPE_CHECKING:
+    from sigmastar.corpus.pairs import PairCorpus
     from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]

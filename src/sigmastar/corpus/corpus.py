@@ -21,6 +21,7 @@ from sigmastar.core.rules import Integer, Real, check
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
+from sigmastar.corpus.dataframes import grouped_rows, refuse_tables
 from sigmastar.corpus.kernels.trie import grow_trie
 
 __all__ = ["Corpus", "Sequences", "as_corpus"]
@@ -156,6 +157,25 @@ class Corpus(Sequence[list[Symbol]]):
 
         values, lengths = flatten_arrow(array)
         return cls._encode(values, lengths, alphabet, unknown)
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        table: Any,
+        *,
+        sequence: str,
+        symbol: str,
+        order: str | None = None,
+        alphabet: Alphabet | None = None,
+        unknown: Unknown = "error",
+    ) -> Corpus:
+        """Encode a table with one event a row: pandas, polars or Arrow. Needs narwhals.
+
+        ``sequence`` names the column that tells sequences apart, ``symbol`` that of the events,
+        ``order`` one to sort the events of a sequence by (as they come without it).
+        """
+        found = grouped_rows(table, [symbol], sequence=sequence, order=order)
+        return cls._encode(found.columns[symbol], np.diff(found.offsets), alphabet, unknown)
 
     @property
     def n_symbols(self) -> int:
@@ -307,12 +327,15 @@ def _as_list_of_sequences(sequences: Iterable[Iterable[Symbol]]) -> list[Iterabl
             f"expected a list of sequences; got the single string {sequences[:40]!r}. "
             "Wrap it in a list: [text]."
         )
+    refuse_tables(sequences)
     try:
         many = list(sequences)
     except TypeError:
         raise InvalidData(
             f"expected a list of sequences; got {type(sequences).__name__}."
         ) from None
+    if many and isinstance(many[0], np.ndarray):
+        refuse_tables(many[0], one=True)
     for position, sequence in enumerate(many):
         if not hasattr(sequence, "__len__") or isinstance(sequence, (dict, set, frozenset)):
             if isinstance(sequence, Iterator):

@@ -21,6 +21,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import FloatArray, IndexArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, collect_codes
+from sigmastar.corpus.dataframes import as_numbers, grouped_rows, number_columns
 
 __all__ = [
     "FrameTable",
@@ -231,6 +232,26 @@ class FrameTable(Frames):
         for field in fields(cls):
             object.__setattr__(table, field.name, getattr(frames, field.name))
         return table
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        table: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        label: str | None = None,
+        sequence: str | None = None,
+        order: str | None = None,
+    ) -> FrameTable:
+        """Take frames from a table with one a row: pandas, polars or Arrow. Needs narwhals.
+
+        ``columns`` are those of the readings, by default all of numbers that have no other use.
+        """
+        names = list(columns or number_columns(table, (label, sequence, order)))
+        wanted = names if label is None else [*names, label]
+        cells, offsets = grouped_rows(table, wanted, sequence=sequence, order=order)
+        readings = as_numbers({name: cells[name] for name in names})
+        return cls(readings, offsets, None if label is None else cells[label])
 
     @property
     def frames(self) -> FloatArray:

@@ -15,6 +15,7 @@ from sigmastar.core.splits import draw_part
 from sigmastar.core.types import Symbol
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.dataframes import grouped_rows
 
 __all__ = ["PairCorpus"]
 
@@ -62,6 +63,32 @@ class PairCorpus:
         return cls(
             Corpus.from_sequences([x for x, _ in both], alphabet=source_alphabet, unknown=unknown),
             Corpus.from_sequences([y for _, y in both], alphabet=target_alphabet, unknown=unknown),
+        )
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        table: Any,
+        *,
+        source: str,
+        target: str,
+        sequence: str | None = None,
+        order: str | None = None,
+    ) -> PairCorpus:
+        """Encode a table of pairs, or of tagged words: pandas, polars or Arrow. Needs narwhals.
+
+        Without ``sequence`` each row is a pair of texts or lists, in the columns ``source`` and
+        ``target``. With it each row is a word and its tag, and the column tells sentences apart;
+        ``order`` names one to sort the words of a sentence by.
+        """
+        if sequence is None:
+            found = grouped_rows(table, [source, target], sequence=None, order=order).columns
+            return cls.from_pairs(zip(found[source], found[target], strict=True))
+        cells, offsets = grouped_rows(table, [source, target], sequence=sequence, order=order)
+        lengths = np.diff(offsets)
+        return cls(
+            Corpus.from_sequences(cells[source], lengths=lengths),
+            Corpus.from_sequences(cells[target], lengths=lengths),
         )
 
     @property

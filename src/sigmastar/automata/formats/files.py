@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from sigmastar.automata.formats.att import att_text, read_att, symbols_path, symbols_text
+from sigmastar.automata.formats.dot import dot_text
 from sigmastar.automata.formats.pautomac import pautomac_text, read_pautomac_model
 from sigmastar.automata.formats.treba import read_treba, treba_text
 from sigmastar.automata.models.hmm import HMM
@@ -37,6 +38,9 @@ def read_automaton(path: str | os.PathLike[str], format: str) -> WFA | HMM:
     return read_treba(path) if format == "treba" else read_att(path)
 
 
+_WRITTEN = (*MODEL_FORMATS, "dot")  # Graphviz draws it; nothing reads it back
+
+
 def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Write a model file; it appears whole or not at all.
 
@@ -47,16 +51,17 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
         weights that are not negative, and writes a symbol table beside the file (``NAME.syms``).
     path : str or path
         The file.
-    format : {"sigma", "pautomac", "treba", "att"}, optional
-        By default told by the name, as in :func:`sigmastar.read_model`.
+    format : {"sigma", "pautomac", "treba", "att", "dot"}, optional
+        By default told by the name, as in :func:`sigmastar.read_model`; ``.dot`` is for Graphviz.
     """
-    check("format", format, _RULE)
+    check("format", format, AnyOf(Nothing(), Choice(*_WRITTEN)))
     check("model", model, Instance(WFA, HMM))
-    format = format or _by_name(path)
+    drawn = base_name(path).endswith((".dot", ".gv"))
+    format = format or ("dot" if drawn else _by_name(path))
     if format is None:
         raise InvalidParameter(
             f"format must be given for the file name {os.fspath(path)!r}: one of "
-            f"{', '.join(MODEL_FORMATS)}."
+            f"{', '.join(_WRITTEN)}."
         )
     if base_name(path) != os.path.basename(os.fspath(path)).lower():
         raise InvalidParameter(
@@ -67,6 +72,8 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
         model.save(path)
     elif format == "pautomac":
         atomic_write(path, _encoded(path, pautomac_text(as_wfa(model))))
+    elif format == "dot":
+        atomic_write(path, _encoded(path, dot_text(model)))
     elif format == "treba":
         atomic_write(path, _encoded(path, treba_text(model)))
     else:

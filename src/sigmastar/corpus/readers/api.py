@@ -52,7 +52,7 @@ _COUNT = AnyOf(Nothing(), Integer(0))
 _SIZE = AnyOf(Nothing(), Integer(1))
 _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
 _SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
-_COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2}
+_COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2, "lemma": 3}
 _COLUMNS = (*_COLUMN_OF, "form+upos", "form+xpos")
 
 
@@ -233,7 +233,7 @@ def read_tagged(
     path: str | os.PathLike[str],
     format: str | None = None,
     *,
-    column: Literal["upos", "xpos"] = "upos",
+    column: Literal["upos", "xpos", "lemma"] = "upos",
     source_alphabet: Alphabet | None = None,
     target_alphabet: Alphabet | None = None,
     unknown: Unknown = "error",
@@ -247,8 +247,8 @@ def read_tagged(
         CoNLL-U, three tab-separated columns (word, UPOS, XPOS), or lines of word/TAG.
     format : {"conllu", "tag-tsv", "word-tag"}, optional
         Found out from name and content by default.
-    column : {"upos", "xpos"}
-        Which tags; word/TAG lines have one kind only.
+    column : {"upos", "xpos", "lemma"}
+        Which tags, or lemmas instead; word/TAG lines have one kind of tag only and no lemmas.
     source_alphabet, target_alphabet : Alphabet, optional
         The codings of words and tags; collected and sorted by default.
     unknown : {"error", "unk"}
@@ -256,7 +256,7 @@ def read_tagged(
     limit : int, optional
         Read at most so many sentences.
     """
-    check("column", column, Choice("upos", "xpos"))
+    check("column", column, Choice("upos", "xpos", "lemma"))
     check("unknown", unknown, Choice("error", "unk"), "Dropping words would break the alignment.")
     _check(source_alphabet, unknown, limit)
     _check(target_alphabet, unknown, limit)
@@ -270,8 +270,9 @@ def read_tagged(
         which = _COLUMN_OF[column]
         rows = ((s[0], s[which]) for s in islice(_TAGGED[format](source), limit))
         pairs = _paired(rows, source_alphabet, target_alphabet, unknown, source.path)
-        if column == "xpos" and set(pairs.target.alphabet) <= {"_"} and len(pairs):
-            raise InvalidData(f"{source.path}: the file has no XPOS tags. Use column='upos'.")
+        if column != "upos" and set(pairs.target.alphabet) <= {"_"} and len(pairs):
+            what = "XPOS tags" if column == "xpos" else "lemmas"
+            raise InvalidData(f"{source.path}: the file has no {what}. Use column='upos'.")
         return pairs
 
 

@@ -6,9 +6,9 @@ import re
 
 from sigmastar.core.errors import ParseError
 
-__all__ = ["FORM", "UPOS", "XPOS", "word_columns"]
+__all__ = ["FORM", "LEMMA", "UPOS", "XPOS", "word_columns"]
 
-FORM, UPOS, XPOS = 1, 3, 4
+FORM, LEMMA, UPOS, XPOS = 1, 2, 3, 4
 _N_COLUMNS = 10
 _SPAN = re.compile(r"[0-9]+[-.][0-9]+\Z")  # of a multiword token, or an empty node
 

@@ -1,7 +1,7 @@
 """Tagged sentences: CoNLL-U, three columns of words and tags, and word/TAG lines.
 
-Each reader gives, for every sentence, its words and two lists of tags (UPOS and XPOS; the same
-list twice where a format has one kind of tag only).
+Each reader gives, for every sentence, its words, two lists of tags (UPOS and XPOS; the same list
+twice where a format has one kind of tag only) and the lemmas, "_" where a format has none.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from itertools import groupby
 from typing import TypeAlias
 
 from sigmastar.core.errors import ParseError
-from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
+from sigmastar.corpus.readers.conllu import FORM, LEMMA, UPOS, XPOS, word_columns
 from sigmastar.corpus.readers.source import Source
 
 __all__ = ["Sentence", "conllu", "tag_columns", "word_tag_lines"]
 
-Sentence: TypeAlias = tuple[list[str], list[str], list[str]]
+Sentence: TypeAlias = tuple[list[str], list[str], list[str], list[str]]
+Word: TypeAlias = tuple[str, str, str, str]
 
 
 def conllu(source: Source) -> Iterator[Sentence]:
@@ -29,29 +30,29 @@ def tag_columns(source: Source) -> Iterator[Sentence]:
     return _sentences(_column_words(source))
 
 
-def _conllu_words(source: Source) -> Iterator[tuple[str, str, str] | None]:
+def _conllu_words(source: Source) -> Iterator[Word | None]:
     for number, text in source.lines():
         if not text.strip():
             yield None
         elif columns := word_columns(text, source.path, number):
-            yield columns[FORM], columns[UPOS], columns[XPOS]
+            yield columns[FORM], columns[UPOS], columns[XPOS], columns[LEMMA]
 
 
-def _column_words(source: Source) -> Iterator[tuple[str, str, str] | None]:
+def _column_words(source: Source) -> Iterator[Word | None]:
     for number, text in source.lines():
         columns = text.split("\t")
         if text and (len(columns) != 3 or not columns[0]):
             expected = "three tab-separated columns (word, UPOS, XPOS)"
             raise ParseError(source.path, number, expected, f"{len(columns)} in {text[:60]!r}")
-        yield (columns[0], columns[1], columns[2]) if text else None
+        yield (columns[0], columns[1], columns[2], "_") if text else None
 
 
-def _sentences(words: Iterable[tuple[str, str, str] | None]) -> Iterator[Sentence]:
+def _sentences(words: Iterable[Word | None]) -> Iterator[Sentence]:
     """Gather words with their tags up to each None, which stands between sentences."""
     for ended, group in groupby(words, lambda word: word is None):
         if not ended:
-            forms, upos, xpos = map(list, zip(*group, strict=True))  # type: ignore[arg-type]
-            yield forms, upos, xpos
+            forms, upos, xpos, lemmas = map(list, zip(*group, strict=True))  # type: ignore[arg-type]
+            yield forms, upos, xpos, lemmas
 
 
 def word_tag_lines(source: Source) -> Iterator[Sentence]:
@@ -68,4 +69,4 @@ def word_tag_lines(source: Source) -> Iterator[Sentence]:
             forms.append(word)
             tags.append(tag)
         if forms:
-            yield forms, tags, tags
+            yield forms, tags, tags, ["_"] * len(forms)

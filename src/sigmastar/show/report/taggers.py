@@ -24,13 +24,15 @@ from sigmastar.tagging.model import SCORE_UNIT, TagModel
 from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
 from sigmastar.tagging.taggers.sentences import tags_of, words_of
 
-__all__ = ["tagged_sentence", "tagger_sections"]
+__all__ = ["lemma_sections", "tagged_sentence", "tagger_sections"]
 
 _MOST_TAGS = 24
 _MOST_STATES = 14
 _SENTENCES = 8
+_RULES = 200
 
 
 def tagger_sections(
@@ -50,6 +52,17 @@ def tagger_sections(
         *tested,
         Section("Learning", learning_cards(history)),
     ]
+
+
+def lemma_sections(model: Lemmatizer, history: Mapping[str, Any]) -> list[Section]:
+    """Return the sections of a lemmatizer's page: its most general edits, and exceptions."""
+    cards = []
+    for title, rules in (("Endings", model.endings), ("Exceptions", model.words)):
+        first = sorted(rules.items(), key=lambda rule: (len(rule[0][1]), rule[0]))[:_RULES]
+        rows = [(tag or "any other", text, str(cut), add) for (tag, text), (_, cut, add) in first]
+        columns = ("tag", "ending" if title == "Endings" else "word", "letters cut", "added")
+        cards.append(card(title, table(columns, rows, left=2)))
+    return [Section("Edits", cards), Section("Learning", learning_cards(history))]
 
 
 def _machine(tagger: HMMTaggerModel | FSTTagger) -> list[Markup]:

@@ -10,6 +10,7 @@ from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.readers.source import Source
 from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
+from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
 from sigmastar.tagging.taggers.sentences import (
     Sentences,
     as_sentences,
@@ -72,6 +73,7 @@ class Tagger:
         input_format: str = "lines",
         output_format: str = "word/TAG",
         column: str | None = None,
+        lemmatizer: Lemmatizer | None = None,
     ) -> tuple[int, int]:
         """Tag a binary stream of text; return the number of sentences and of words.
 
@@ -88,6 +90,8 @@ class Tagger:
             ``conllu`` keeps the columns of CoNLL-U input and sets tags, or makes new ones.
         column : {"upos", "xpos"}, optional
             The column of CoNLL-U that tags go into; both by default. Marks of phrases go into MISC.
+        lemmatizer : Lemmatizer, optional
+            Sets the column LEMMA of CoNLL-U output.
         """
         return tag_file(
             source,
@@ -98,4 +102,5 @@ class Tagger:
             input_format=input_format,
             output_format=output_format,
             column=column,
+            lemma=None if lemmatizer is None else lemmatizer.lemma,
         )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
 
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.corpus.readers.conllu import FORM, UPOS, XPOS, word_columns
+from sigmastar.corpus.readers.conllu import FORM, LEMMA, UPOS, XPOS, word_columns
 from sigmastar.tagging.kernels.words import Spans
 from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.words import encoded, word_spans
 
-__all__ = ["ConlluBlock", "TagColumns"]
+__all__ = ["ConlluBlock", "Lemma", "TagColumns"]
 
 _ENCODING = ("utf-8", "surrogateescape")
 MISC = 9
 PHRASE = "Phrase="
+Lemma = Callable[[str, str], str]  # of a word with a tag
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,14 @@ class TagColumns:
         The tags; ``NN|B-NP`` is the tag NN at the beginning of a phrase.
     column : {"upos", "xpos"}, optional
         Both by default.
+    lemma : callable, optional
+        Gives the lemma of a word with a tag; lemmas stay as they are by default.
     """
 
-    def __init__(self, names: tuple[str, ...], column: str | None) -> None:
+    def __init__(
+        self, names: tuple[str, ...], column: str | None, lemma: Lemma | None = None
+    ) -> None:
+        self._lemma = lemma
         parts = [split_mark(name) for name in names]
         self._tags = [tag for tag, _ in parts]
         self._marks = [f"{PHRASE}{mark}" if mark else "" for _, mark in parts]
@@ -83,7 +90,9 @@ class TagColumns:
         self._columns = {"upos": (UPOS,), "xpos": (XPOS,)}.get(str(column), (UPOS, XPOS))
 
     def write(self, cells: list[str], tag: int) -> None:
-        """Set the tag of a word, given the cells of its line."""
+        """Set the tag and the lemma of a word, given the cells of its line."""
+        if self._lemma is not None:
+            cells[LEMMA] = self._lemma(cells[FORM], self._tags[tag])
         for column in self._columns:
             cells[column] = self._tags[tag]
         if self._marking:
@@ -98,11 +107,14 @@ class TagColumns:
         for tag in range(len(self._tags)):
             cells = ["_"] * (MISC + 1)
             self.write(cells, tag)
-            rests.append(encoded("\t".join(cells[FORM + 1 :])))
+            rests.append(encoded("\t".join(cells[LEMMA + 1 :])))
         spans = list(zip(tokens.begins.tolist(), tokens.ends.tolist(), tags.tolist(), strict=True))
         rows: list[bytes] = []
         for a, b in pairwise(starts.tolist()):
             for number, (begin, end, tag) in enumerate(spans[a:b], 1):
-                rows.append(b"%d\t%s\t%s" % (number, raw[begin:end], rests[tag]))
+                form, lemma = raw[begin:end], b"_"
+                if self._lemma is not None:
+                    lemma = encoded(self._lemma(form.decode(*_ENCODING), self._tags[tag]))
+                rows.append(b"%d\t%s\t%s\t%s" % (number, form, lemma, rests[tag]))
             rows.append(b"")
         return b"\n".join(rows) + b"\n" if rows else b""

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidModel, ParseError
+from sigmastar.core.errors import InvalidModel, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Nothing, check
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -19,7 +19,7 @@ from sigmastar.corpus.readers.source import Damaged, Source, expanded
 from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.words import word_spans
-from sigmastar.tagging.text.conllu import ConlluBlock, TagColumns
+from sigmastar.tagging.text.conllu import ConlluBlock, Lemma, TagColumns
 
 __all__ = ["INPUTS", "OUTPUTS", "tag_blocks", "tag_file"]
 
@@ -45,15 +45,21 @@ def tag_file(
     input_format: str = "lines",
     output_format: str = "word/TAG",
     column: str | None = None,
+    lemma: Lemma | None = None,
 ) -> tuple[int, int]:
     """Tag a stream of text; return the number of sentences and of words.
 
     ``vocabulary`` leads from words to classes, ``tag_classes`` from these to ``tags``.
     """
     check("column", column, AnyOf(Nothing(), Choice("upos", "xpos")))
-    columns = TagColumns(tags, column)
+    columns = TagColumns(tags, column, lemma)
     check("input_format", input_format, Choice(*INPUTS))
     check("output_format", output_format, Choice(*OUTPUTS))
+    if lemma is not None and output_format != "conllu":
+        raise InvalidParameter(
+            f"lemmas have a column in CoNLL-U only; got output_format={output_format!r}. "
+            'Write output_format="conllu" (on the command line: -t conllu).'
+        )
     n_sentences = n_words = n_lines = 0
     _check_names(tags, output_format)
     path = source.path if isinstance(source, Source) else str(getattr(source, "name", "input"))

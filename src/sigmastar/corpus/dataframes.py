@@ -1,0 +1,123 @@
+"""Sequences out of dataframes: pandas, polars, Arrow and whatever else narwhals can look into.
+
+A long table has one row for each event, word or frame: a column says which sequence a row belongs
+to, another in which order rows come. Sequences keep the order in which they first appear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.extras import require
+from sigmastar.core.types import FloatArray, IndexArray
+
+__all__ = ["Grouped", "as_numbers", "grouped_rows", "number_columns", "refuse_tables"]
+
+_MAKERS = ("pandas", "polars", "pyarrow", "modin", "cudf", "dask")
+
+
+class Grouped(NamedTuple):
+    """The cells of some columns, sequence after sequence, and where each sequence begins."""
+
+    columns: dict[str, list[Any]]
+    offsets: IndexArray
+
+
+def is_dataframe(thing: Any) -> bool:
+    """Tell whether something is a table with named columns, without importing what made it."""
+    made_by = type(thing).__module__.partition(".")[0]
+    return made_by in _MAKERS and hasattr(thing, "columns")
+
+
+def refuse_tables(given: Any, *, one: bool = False) -> None:
+    """Refuse what would be read as something else than was meant, and say how to say it."""
+    if is_dataframe(given):
+        raise InvalidData(
+            "expected sequences; got a dataframe, whose rows are none. Say what is in it: "
+            "Corpus.from_dataframe(df, sequence='session', symbol='event', order='time')."
+        )
+    if isinstance(given, np.ndarray) and given.dtype.kind == "f":
+        raise InvalidData(
+            "expected symbols; got an array of floats, each of which would be a symbol. For "
+            "measurements use GaussianHMM or SpectralSequenceTagger; for codes, X.astype(int)."
+        )
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 1 and not one:
+        raise InvalidData(
+            f"expected sequences; got an array of shape {given.shape}, which would be "
+            f"{len(given)} sequences of one symbol. For one flat run pass X[:, 0] and lengths=."
+        )
+
+
+def grouped_rows(
+    table: Any, columns: Sequence[str], *, sequence: str | None, order: str | None
+) -> Grouped:
+    """Return columns of a table, its rows put together by sequence and then by order.
+
+    Parameters
+    ----------
+    table : dataframe
+        Of pandas, polars, pyarrow or anything that narwhals takes.
+    columns : sequence of str
+        Which columns to return; no cell of them may be missing.
+    sequence : str or None
+        The column that tells sequences apart; all rows are one sequence without it.
+    order : str or None
+        The column to sort the rows of a sequence by; as they come without it.
+    """
+    wanted = [*columns, *(name for name in (sequence, order) if name is not None)]
+    cells = {name: _cells(_frame(table), name) for name in wanted}
+    n_rows = len(cells[wanted[0]])
+    numbers: dict[Any, int] = {}
+    owners = (
+        np.zeros(n_rows, np.int64)
+        if sequence is None
+        else np.array([numbers.setdefault(key, len(numbers)) for key in cells[sequence]], np.int64)
+    )
+    rows = list(range(n_rows))
+    if order is not None:
+        places = cells[order]
+        rows.sort(key=places.__getitem__)
+    rows = np.array(rows, np.int64)[np.argsort(owners[rows], kind="stable")].tolist()
+    sizes = np.bincount(owners, minlength=1 if n_rows else 0)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Grouped({name: [cells[name][row] for row in rows] for name in columns}, offsets)
+
+
+def number_columns(table: Any, without: Sequence[str | None]) -> list[str]:
+    """Return the columns of numbers, but for some."""
+    frame = _frame(table)
+    names = [name for name in frame.columns if frame[name].dtype.is_numeric()]
+    return [name for name in names if name not in without]
+
+
+def as_numbers(columns: dict[str, list[Any]]) -> FloatArray:
+    """Return columns of numbers side by side."""
+    return np.column_stack([np.asarray(cells, dtype=np.float64) for cells in columns.values()])
+
+
+def _frame(table: Any) -> Any:
+    narwhals = require("narwhals", "dataframe", "reading dataframes")
+    try:
+        return narwhals.from_native(table, eager_only=True)
+    except TypeError:
+        raise InvalidData(
+            f"expected a dataframe (pandas, polars, Arrow); got {type(table).__name__}."
+        ) from None
+
+
+def _cells(frame: Any, name: str) -> list[Any]:
+    if name not in frame.columns:
+        raise InvalidParameter(
+            f"there is no column {name!r}; the table has {', '.join(map(repr, frame.columns))}."
+        )
+    cells: list[Any] = frame[name].to_list()
+    for row, cell in enumerate(cells):
+        if cell is None or cell != cell:  # NaN is not even equal to itself
+            raise InvalidData(
+                f"column {name!r} has no value in row {row}. Drop such rows, or fill them in."
+            )
+    return cells

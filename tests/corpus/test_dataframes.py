@@ -1,0 +1,74 @@
+"""Tables of several libraries become the same sequences; what is no sequence is asked about."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import InvalidData, InvalidParameter
+
+EVENTS = {
+    "session": ["s2", "s1", "s1", "s2", "s1"],
+    "time": [9, 5, 3, 1, 4],
+    "event": ["close", "close", "open", "open", "read"],
+}
+
+
+def tables():
+    yield pytest.param(pa.table, id="pyarrow")
+    for name in ("pandas", "polars"):
+        yield pytest.param(
+            lambda data, name=name: pytest.importorskip(name).DataFrame(data), id=name
+        )
+
+
+@pytest.mark.parametrize("make", list(tables()))
+def test_events_are_gathered_by_session_and_sorted_by_time(make):
+    corpus = ss.Corpus.from_dataframe(
+        make(EVENTS), sequence="session", symbol="event", order="time"
+    )
+    assert list(corpus) == [["open", "close"], ["open", "read", "close"]]
+
+
+def test_without_an_order_rows_stay_as_they_come():
+    corpus = ss.Corpus.from_dataframe(pa.table(EVENTS), sequence="session", symbol="event")
+    assert list(corpus) == [["close", "open"], ["close", "open", "read"]]
+
+
+def test_pairs_and_tagged_words_come_from_columns():
+    pairs = pa.table({"latin": ["anna", "max"], "cyrillic": ["анна", "макс"]})
+    found = ss.PairCorpus.from_dataframe(pairs, source="latin", target="cyrillic")
+    assert [("".join(x), "".join(y)) for x, y in found] == [("anna", "анна"), ("max", "макс")]
+    words = pa.table({"s": [1, 1, 2], "word": ["the", "dog", "go"], "tag": ["DT", "NN", "VB"]})
+    tagged = ss.PairCorpus.from_dataframe(words, source="word", target="tag", sequence="s")
+    assert list(tagged) == [(["the", "dog"], ["DT", "NN"]), (["go"], ["VB"])]
+
+
+def test_frames_come_from_the_columns_of_numbers():
+    table = pa.table({"walk": [1, 1, 2], "x": [0.5, 1.0, 2.0], "y": [1, 2, 3], "mode": list("aab")})
+    found = ss.FrameTable.from_dataframe(table, label="mode", sequence="walk")
+    np.testing.assert_array_equal(found.frames, [[0.5, 1], [1.0, 2], [2.0, 3]])
+    assert found.labels == ["a", "a", "b"]
+    assert found.offsets.tolist() == [0, 2, 3]
+
+
+def test_missing_columns_and_cells_are_named():
+    with pytest.raises(InvalidParameter, match="no column 'events'; the table has 'session'"):
+        ss.Corpus.from_dataframe(pa.table(EVENTS), sequence="session", symbol="events")
+    holes = pa.table({**EVENTS, "event": ["a", None, "b", "c", "d"]})
+    with pytest.raises(InvalidData, match="column 'event' has no value in row 1"):
+        ss.Corpus.from_dataframe(holes, sequence="session", symbol="event")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (pa.table(EVENTS), "from_dataframe"),
+        (np.array([[1], [2], [3]]), "3 sequences of one symbol"),
+        (np.array([[0.5, 1.5]]), "GaussianHMM"),
+        ([np.array([0.5, np.nan])], "GaussianHMM"),
+    ],
+)
+def test_what_is_no_sequence_is_asked_about(given, words):
+    with pytest.raises(InvalidData, match=words):
+        ss.SpectralWFA(1).fit(given)
