@@ -33,9 +33,9 @@ def generated(
 
     Kinds take turns: hidden Markov models, automata, deterministic automata, of
     5 to 75 states and 4 to 23 symbols. A problem follows from its number alone.
-    The gap is the perplexity on test strings less the truth's; the summary has its
-    geometric mean, how many problems are within 1 % of the truth, and how many
-    deterministic structures were found (arcs seen three times or more).
+    The gap is the perplexity on test strings less the truth's; the summary has
+    its geometric mean, how many problems are within 1 % of the truth, and how
+    many deterministic structures were found (arcs seen three times or more).
 
     [bold]Examples[/]
     sigmastar bench generated -m spectral,separable
