@@ -19,7 +19,7 @@ def generated(
     first: Annotated[int, option("--first", "Number of the first: its seed.", "NUMBER", min=0)] = 0,
     kind: Annotated[
         list[str] | None,
-        choice("--kind -k", choices.MACHINES_DRAWN, "Only these kinds", "KIND", many=True),
+        choice("--kind", choices.MACHINES_DRAWN, "Only these kinds", "KIND", many=True),
     ] = None,
     strings: Annotated[
         int | None, option("--strings", "Training strings (default: as drawn).", "NUMBER", min=2)
@@ -39,8 +39,8 @@ def generated(
 
     [bold]Examples[/]
     sigmastar bench generated -m spectral,separable
-    sigmastar bench generated -p 50 --first 1000 -m auto --budget 60 -o generated.csv
-    sigmastar bench generated -k dpfa -m merged --strings 20000
+    sigmastar bench generated -p 50 --first 1000 -m auto -o gaps.csv
+    sigmastar bench generated --kind dpfa -m merged --strings 20000
     """
     from sigmastar.bench.generated import gap_summary, run_generated
 

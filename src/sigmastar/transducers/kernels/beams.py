@@ -9,9 +9,9 @@ import numpy as np
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["Found", "extended_mark", "lowest_kept", "report"]
+__all__ = ["MARK", "Found", "extended_mark", "lowest_kept", "report"]
 
-_MARK = (1 << 40) - 1
+MARK = (1 << 40) - 1
 
 
 class Found(NamedTuple):
@@ -38,7 +38,7 @@ def extended_mark(mark: int, spelled: SymbolArray, row: int) -> int:
     """Return the hash of an output after one more row of symbols (-1: none)."""
     for step in range(spelled.shape[1]):
         if spelled[row, step] >= 0:
-            mark = (mark * 1000003 + spelled[row, step] + 1) & _MARK
+            mark = (mark * 1000003 + spelled[row, step] + 1) & MARK
     return mark
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from sigmastar.core.hashing import EMPTY, find_slot
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
-from sigmastar.transducers.kernels.beams import Found, extended_mark, lowest_kept, report
+from sigmastar.transducers.kernels.beams import MARK, Found, lowest_kept, report
 
 __all__ = ["Automaton", "Beam", "Options", "beam_search", "log_prob_units"]
 
@@ -142,7 +142,11 @@ def _expand(
             if not total >= best - gap:
                 continue
             best = max(best, total)
-            mark = extended_mark(marks[old], options.outputs, unit)
+            # As extended_mark does; called, it would count references for every option.
+            mark = marks[old]
+            for step in range(options.outputs.shape[1]):
+                if options.outputs[unit, step] >= 0:
+                    mark = (mark * 1000003 + options.outputs[unit, step] + 1) & MARK
             # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
             key = (mark << 23) ^ context
             slot = find_slot(keys, key)
