@@ -45,7 +45,8 @@ def test_kinds_take_turns_and_structures_are_compared():
 
 
 def test_the_command_prints_tables_and_json():
-    arguments = ["bench", "generated", "-p", "1", "-k", "dpfa", "-m", "merged", "--strings", "300"]
+    drawn = ["-p", "1", "--kind", "dpfa", "--strings", "300"]
+    arguments = ["bench", "generated", "-m", "merged", *drawn]
     shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
     assert shown.exit_code == 0
     assert "mean gap" in shown.stdout

@@ -19,7 +19,7 @@ def generated(
     first: Annotated[int, option("--first", "Number of the first: its seed.", "NUMBER", min=0)] = 0,
     kind: Annotated[
         list[str] | None,
-        choice("--kind -k", choices.MACHINES_DRAWN, "Only these kinds", "KIND", many=True),
+        choice("--kind", choices.MACHINES_DRAWN, "Only these kinds", "KIND", many=True),
     ] = None,
     strings: Annotated[
         int | None, option("--strings", "Training strings (default: as drawn).", "NUMBER", min=2)
@@ -33,14 +33,14 @@ def generated(
 
     Kinds take turns: hidden Markov models, automata, deterministic automata, of
     5 to 75 states and 4 to 23 symbols. A problem follows from its number alone.
-    The gap is the perplexity on test strings less the truth's; the summary has its
-    geometric mean, how many problems are within 1 % of the truth, and how many
-    deterministic structures were found (arcs seen three times or more).
+    The gap is the perplexity on test strings less the truth's; the summary has
+    its geometric mean, how many problems are within 1 % of the truth, and how
+    many deterministic structures were found (arcs seen three times or more).
 
     [bold]Examples[/]
     sigmastar bench generated -m spectral,separable
-    sigmastar bench generated -p 50 --first 1000 -m auto --budget 60 -o generated.csv
-    sigmastar bench generated -k dpfa -m merged --strings 20000
+    sigmastar bench generated -p 50 --first 1000 -m auto -o gaps.csv
+    sigmastar bench generated --kind dpfa -m merged --strings 20000
     """
     from sigmastar.bench.generated import gap_summary, run_generated
 
