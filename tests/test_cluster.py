@@ -134,7 +134,7 @@ def test_killed_workers_lose_no_sentence_of_a_tagging_job(cluster, tmp_path):
     text.write_text("".join(" ".join(words) + "\n" for words, _ in english.test) * 20)
     sources = file_parts(text, format="words", part_bytes=2000)
     job = {"names": [source.name for source in sources], "job": "tag"}
-    write = partial(_tag_part, tagger, "lines", "word/TAG")
+    write = partial(_tag_part, tagger, None, "lines", "word/TAG", None)
     none = [None] * len(sources)
     with open(text, "rb") as source, open(tmp_path / "wanted.txt", "wb") as target:
         counts = tagger.tag_file(source, target)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import sigmastar as ss
+from fresh import in_fresh_process, mapped
 from questions import WAYS, answers, model_files, same, unpickled_answers
 
 
@@ -21,7 +22,7 @@ def models():
 def check(models, given):
     for (kind, (_, expected)), pickled in zip(models.items(), given, strict=True):
         found = pickle.loads(pickled)
-        assert len(found) > 2, kind
+        assert found, kind
         for (call, one), (_, other) in zip(expected, found, strict=True):
             assert same(one, other), (kind, call)
 
@@ -36,8 +37,7 @@ def test_processes_answer_the_same(models, method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} here")
     given = [pickle.dumps(model) for model, _ in models.values()]
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        check(models, pool.map_async(unpickled_answers, given).get(timeout=300))
+    check(models, in_fresh_process(mapped, method, unpickled_answers, given))
 
 
 @pytest.mark.compiled

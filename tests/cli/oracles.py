@@ -88,6 +88,7 @@ def write_files(folder):
         "sounds.tsv": ["max\tm a k s", "anna\ta n a", "nana\tn a n a"] * 6,
     }
     pairs = ["max\tмакс", "anna\tанна", "axa\tакса", "nana\tнана"] * 6
+    texts["cmu.dict"] = ["max  M AE1 K S", "anna  AE1 N AH0", "nana  N AE1 N AH0"] * 6
     texts |= {"pairs.tsv": pairs, "dev.tsv": pairs[:8], "test.tsv": pairs[:4]}
     sentences = []
     for line in texts["brown.txt"]:

@@ -1,10 +1,9 @@
 """Rows on threads: all of them, once, and with a fork in between."""
 
-import multiprocessing
-
 import numpy as np
 import pytest
 
+from fresh import in_fresh_process, mapped
 from sigmastar.core.threads import available_threads, over_rows
 
 
@@ -48,5 +47,5 @@ def _sum_of_squares(n):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_it_works_after_a_fork():
     before = _sum_of_squares(1000)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.map_async(_sum_of_squares, [1000, 1000]).get(60) == [before, before]
+    after = in_fresh_process(mapped, "fork", _sum_of_squares, [1000, 1000])
+    assert after == [before, before]

@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from sigmastar.datasets import derive, sources, store
+from sigmastar.datasets.pronunciation import PRONUNCIATIONS
 from sigmastar.datasets.tagged import TREEBANKS, reduced_brown_tag
 
 
@@ -24,6 +25,8 @@ def _every_file():
     for name, parts in TREEBANKS.items():
         for part in parts:
             yield sources.treebank(name, part)
+    for language in PRONUNCIATIONS:
+        yield from (sources.pronunciation(language, part) for part in ("train", "dev", "test"))
     yield from sources.brown()
     yield from (sources.ptb_tags(), sources.wall_following(), sources.wikipedia_text())
 

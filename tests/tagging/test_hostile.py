@@ -1,7 +1,6 @@
 """Taggers under attack: hostile files and codes, many threads, forks, raw streams."""
 
 import io
-import multiprocessing
 import pickle
 import sys
 import threading
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
+from fresh import in_fresh_process, mapped
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel, ParseError, TooLarge
 from sigmastar.core.model_files import Stored, read_stored, write_stored
 from sigmastar.tagging.fst import phrases
@@ -179,8 +179,8 @@ def _predict(machine):
 def test_other_processes_tag_the_same(tagger, method):
     machine = of_kind(tagger, "lazy")
     expected = _predict(machine)
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        assert pool.map_async(_predict, [machine, machine]).get(120) == [expected, expected]
+    found = in_fresh_process(mapped, method, _predict, [machine, machine])
+    assert found == [expected, expected]
 
 
 class Trickle(io.RawIOBase):

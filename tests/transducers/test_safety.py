@@ -1,11 +1,10 @@
 """Transliterators among processes, with symbols that folds lack, and with more than fits."""
 
-import multiprocessing
-
 import numpy as np
 import pytest
 
 import sigmastar as ss
+from fresh import in_fresh_process, mapped
 from sigmastar.core.errors import TooLarge
 from sigmastar.core.model_files import read_stored, write_stored
 from sigmastar.corpus.alphabet_json import alphabet_to_json
@@ -28,8 +27,7 @@ def test_a_process_may_fork_after_transliterators_were_used(monkeypatch):
     monkeypatch.setenv("SIGMASTAR_THREADS", "2")
     methods = ["combined", "em"]
     before = [_learn_and_apply(method) for method in methods]
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.map_async(_learn_and_apply, methods).get(120) == before
+    assert in_fresh_process(mapped, "fork", _learn_and_apply, methods) == before
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):

@@ -51,13 +51,7 @@ NAMES = [
 ] + [("nine", "найн"), ("bean", "бин"), ("tea", "ти"), ("ora", "ора"), ("into", "инто")]
 
 # How the names of seeds begin whose kinds, or some of whose arrays, no old file has.
-YOUNG = (
-    "mixture",
-    "measured",
-    "lemmatizer",
-    "tagger-discriminative",
-    "names-method-discriminative",
-)
+YOUNG = ("mixture", "measured", "lemmatizer", "tagger-discr", "names-method-discr")
 
 # Runs of Baum-Welch by the name of their estimator: a checkpoint belongs to one run only.
 CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {

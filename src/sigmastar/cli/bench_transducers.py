@@ -81,7 +81,7 @@ def g2p(
 
     [bold]Examples[/]
     sigmastar bench g2p --data ~/data -l kor -l hun
-    sigmastar bench g2p -m joint-ngram -m discriminative -m combined --part dev -o g2p.json
+    sigmastar bench g2p -m joint-ngram -m combined --part dev -o g2p.json
     sigmastar bench g2p --words 800 --json
     """
     from sigmastar.bench.pronunciation import macro_average, measure

@@ -100,7 +100,7 @@ def train(
     [bold]Examples[/]
     sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
-    sigmastar transducer train cmu.dict -o g2p.sigma --format dictionary --no-stress
+    sigmastar transducer train cmu.dict -o g2p.sigma --format dictionary
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
     from sigmastar.transducers.estimators.transliterator import Transliterator
@@ -262,8 +262,8 @@ def evaluate(
 ) -> None:
     """Measure a model on pairs: word accuracy, mean F-score, edit distances, speed.
 
-    An input that occurs with several outputs is right, in the error rates of inputs
-    and symbols, if it gets any of them.
+    An input that occurs with several outputs is right, in the error rates of
+    inputs and symbols, if it gets any of them.
 
     [bold]Examples[/]
     sigmastar transducer evaluate names.sigma test.tsv
@@ -335,18 +335,17 @@ def export(
 ) -> None:
     """Write the joint n-gram part as a weighted transducer for OpenFst, in AT&T text.
 
-    Beside FILE, the symbol tables FILE.isyms and FILE.osyms are written. Compile it by
-    fstcompile FILE; the cheapest path through it is the likeliest alignment.
+    Beside FILE, the symbol tables FILE.isyms and FILE.osyms are written. Compile
+    it by fstcompile FILE; its cheapest path is the likeliest alignment.
 
     [bold]Example[/]
     sigmastar transducer export g2p.sigma -o g2p.txt
     """
-    from sigmastar.core.atomic import atomic_write
+    from sigmastar.core.atomic import atomic_write_all
 
     machine = _load(model).to_att()
-    texts = {"": machine.arcs, ".isyms": machine.inputs, ".osyms": machine.outputs}
-    for suffix, text in texts.items():
-        atomic_write(f"{output}{suffix}", text.encode("utf-8"))
+    texts = {".isyms": machine.inputs, ".osyms": machine.outputs, "": machine.arcs}
+    atomic_write_all({f"{output}{suffix}": text.encode() for suffix, text in texts.items()})
     summary = {"lines": machine.arcs.count("\n"), "symbols": f"{output}.isyms, {output}.osyms"}
     show_saved("Written for OpenFst", summary, output, json=json)
 

@@ -62,7 +62,8 @@ class MergedPFA(AutomatonEstimator):
     Examples
     --------
     >>> import sigmastar as ss
-    >>> est = ss.MergedPFA().fit(["ab", "abab", "ab", "ababab"] * 20)
+    >>> again = ss.PFA([1, 0], [[[0, 1], [0, 0]], [[0, 0], [0.5, 0]]], [0, 0.5], ss.Alphabet("ab"))
+    >>> est = ss.MergedPFA().fit(ss.sample(again, 500, random_state=0))
     >>> est.model_.n_states
     2
     >>> est.predict_next(["aba"])[0][0][0]

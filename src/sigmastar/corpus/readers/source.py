@@ -203,12 +203,13 @@ def _cut_out(raw: IO[bytes], first: int, last: int) -> Iterator[bytes]:
         yield chunk
 
 
-def expanded(raw: IO[bytes], size: int = BLOCK) -> Iterator[bytes]:
+def expanded(raw: IO[bytes], size: int | None = None) -> Iterator[bytes]:
     """Give the bytes of a stream in chunks of about a size, decompressed, as they come.
 
     A pipe is not waited for until it has filled a block: what is in it can be worked on.
     """
     take: Callable[[int], bytes] = getattr(raw, "read1", raw.read)
+    size = BLOCK if size is None else size
     first = take(size)
     while first and len(first) < len(_XZ) and (more := take(size)):
         first += more
