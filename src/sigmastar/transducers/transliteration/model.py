@@ -291,10 +291,10 @@ class TransliterationModel(StoredModel):
         decoder = parts.pop("decoder", None)
         if decoder is None and not {"ngram", "discriminative"} & set(parts):
             raise FileFormatError("the transliterator file has no model to search with.")
-        weights = {name: stored.array(name) for name in _FACTS}
+        weights = proved(_FACTS, stored.arrays, units=len(units))
         # Files of earlier versions know fewer scorers; the last weight is that of the features.
         given = weights["scorer_weights"]
-        if given.ndim == 1 and 0 < len(given) <= len(SCORERS):
+        if 0 < len(given) <= len(SCORERS):
             lacking = np.zeros(len(SCORERS) + 1 - len(given))
             weights["scorer_weights"] = np.concatenate([given[:-1], lacking, given[-1:]])
         return cls(
