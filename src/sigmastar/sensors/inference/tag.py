@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import Frames, as_frames, split_rows
+from sigmastar.corpus.labelled_frames import DECODINGS, TaggedFrames
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
 from sigmastar.sensors.inference.search import best_labels
 from sigmastar.sensors.model import ContinuousTagger
@@ -23,17 +23,6 @@ __all__ = [
     "share_right",
     "tag_frames",
 ]
-
-DECODINGS = ("marginal", "filter", "exact")
-
-
-@dataclass(frozen=True)
-class TaggedFrames:
-    """For each sequence, the labels of its frames and how sure the tagger is of each."""
-
-    labels: list[list[Any]]
-    confidence: list[FloatArray]
-    probabilities: list[FloatArray]
 
 
 def label_probabilities(

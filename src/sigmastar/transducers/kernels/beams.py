@@ -38,7 +38,7 @@ def extended_mark(mark: int, spelled: SymbolArray, row: int) -> int:
     """Return the hash of an output after one more row of symbols (-1: none)."""
     for step in range(spelled.shape[1]):
         if spelled[row, step] >= 0:
-            mark = (mark * 1000003 + np.int64(spelled[row, step]) + 1) & MARK
+            mark = (mark * 1000003 + int(spelled[row, step]) + 1) & MARK
     return mark
 
 

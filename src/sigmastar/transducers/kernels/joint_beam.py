@@ -146,7 +146,7 @@ def _expand(
             mark = marks[old]
             for step in range(options.outputs.shape[1]):
                 if options.outputs[unit, step] >= 0:
-                    mark = (mark * 1000003 + np.int64(options.outputs[unit, step]) + 1) & MARK
+                    mark = (mark * 1000003 + int(options.outputs[unit, step]) + 1) & MARK
             # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
             key = (mark << 23) ^ context
             slot = find_slot(keys, key)

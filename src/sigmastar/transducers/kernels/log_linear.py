@@ -162,7 +162,7 @@ def _extend(
             advance_past(past, old, unit, traits, high)
             key = 0
             for step in range(PAST):
-                key = ((key * 1000003) ^ np.int64(past[high, step] + 1)) & ((1 << 40) - 1)
+                key = ((key * 1000003) ^ int(past[high, step] + 1)) & ((1 << 40) - 1)
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
                 if high - low >= len(keys) // 2:  # half of the slots stay free

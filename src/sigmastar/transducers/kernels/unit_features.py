@@ -50,7 +50,7 @@ class UnitTraits(NamedTuple):
 @kernel
 def mix(h: int, value: int) -> int:
     """Return the hash of what was hashed so far, and one number more."""
-    return ((h * 1000003) ^ (value + 7919 * (h >> 17) + 1)) & _MASK
+    return ((h * 1000003) ^ (int(value) + 7919 * (h >> 17) + 1)) & _MASK
 
 
 @kernel

@@ -6,11 +6,11 @@ import numpy as np
 
 from sigmastar.core.rules import Choice, check
 from sigmastar.corpus.frames import split_rows
+from sigmastar.corpus.labelled_frames import DECODINGS, TaggedFrames
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
 from sigmastar.sensors.hmm.model import MeasurementHMM
-from sigmastar.sensors.inference.tag import DECODINGS, TaggedFrames
 
 __all__ = ["tag_states"]
 

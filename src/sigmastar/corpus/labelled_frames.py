@@ -1,0 +1,21 @@
+"""Frames with labels that a model has found: what taggers of measurements and HMMs both give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sigmastar.core.types import FloatArray
+
+__all__ = ["DECODINGS", "TaggedFrames"]
+
+DECODINGS = ("marginal", "filter", "exact")
+
+
+@dataclass(frozen=True)
+class TaggedFrames:
+    """For each sequence, the labels of its frames and how sure the tagger is of each."""
+
+    labels: list[list[Any]]
+    confidence: list[FloatArray]
+    probabilities: list[FloatArray]
