@@ -13,7 +13,7 @@ DOCS_STAMP := $(VENV)/.installed-docs
 demo: $(PLAIN_STAMP)
 	$(BIN)/sigmastar demo
 
-test: lint unit checked
+test: lint unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -81,6 +81,7 @@ def write_files(folder):
         "new.txt": logs[:3],
         "test.txt": logs[:5],
         "names.txt": ["anna", "max", "nana"] * 10,
+        "words.txt": ["anna", "max", "nana"],
         "prefixes.txt": ["an", "ma"],
         "text.txt": ["the dog walks .", "the walk ."],
         "rules.txt": ["VB -> NN / DT _"],

@@ -77,7 +77,7 @@ def g2p(
     """Words into phones, 15 languages (SIGMORPHON 2020): word and phone error rates.
 
     The word error rate is the share of words with any error; its mean over the
-    languages is what the task was judged by. Nothing is tuned on what is measured.
+    languages is what the task was judged by. Nothing is tuned on test words.
 
     [bold]Examples[/]
     sigmastar bench g2p --data ~/data -l kor -l hun

@@ -100,7 +100,7 @@ def train(
     [bold]Examples[/]
     sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
-    sigmastar transducer train cmu.dict -o g2p.sigma --format dictionary
+    sigmastar transducer train cmu.dict -o cmu.sigma --format dictionary
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     """
     from sigmastar.transducers.estimators.transliterator import Transliterator
@@ -267,7 +267,7 @@ def evaluate(
 
     [bold]Examples[/]
     sigmastar transducer evaluate names.sigma test.tsv
-    sigmastar transducer evaluate g2p.sigma test.tsv --target words --worst 5
+    sigmastar transducer evaluate g2p.sigma sounds.tsv --target words --worst 5
     """
     from sigmastar.core.confusion import check_overlap
     from sigmastar.metrics import (
