@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_log_mass_equals_the_product_and_its_sum():
 
 
 @pytest.mark.parametrize("signed", [False, True])
-def test_search_finds_the_best_labelling(signed):
+def test_search_finds_and_proves_the_best_labelling(signed):
     offsets = np.array([0, 7])
     for seed in range(12):
         model = random_tagger(seed, labels="ab", signed=signed)
@@ -136,15 +137,28 @@ def test_search_finds_the_best_labelling(signed):
         assert tuple(found.labels) == max(values, key=values.get)
 
 
-def test_search_prunes_and_says_when_it_gave_up():
-    model, features = random_tagger(12), random_features(13, 40)
-    offsets = np.array([0, 40])
-    found = best_labels(model, features, offsets, max_nodes=10**6)
+@pytest.mark.parametrize("signed", [False, True])
+def test_search_sees_few_of_all_prefixes_and_says_when_it_gave_up(signed):
+    length = 18 if signed else 40
+    model, features = random_tagger(12, signed=signed), random_features(13, length)
+    offsets = np.array([0, length])
+    found = best_labels(model, features, offsets, budget=10**6)
     assert found.proven[0]
-    assert found.n_nodes[0] < 10**5
-    cut = best_labels(model, features, offsets, max_nodes=10)
+    assert found.n_nodes[0] < (2**18 / 10 if signed else 10**5)
+    cut = best_labels(model, features, offsets, budget=10)
     assert not cut.proven[0]
-    assert not cut.finished[0]
+    assert cut.n_nodes[0] == 11
+
+
+def test_hopeless_searches_prove_nothing():
+    model, features = random_tagger(5), random_features(6, 4)
+    offsets = np.array([0, 4])
+    huge = replace(model, final=np.full(3, 1e200))  # its square is no number
+    assert not best_labels(huge, features, offsets).proven[0]
+    none = replace(model, final=np.zeros(3))
+    assert not best_labels(none, features, offsets).proven[0]
+    with pytest.raises(InvalidParameter, match="budget must be"):
+        ss.tag_frames(model, [features], decoding="exact", budget=0)
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 1.0))

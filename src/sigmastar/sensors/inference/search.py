@@ -1,13 +1,18 @@
 """The labelling of largest weight, argmax_y f(x, y), by search.
 
-With hidden states this is intractable in general; a search that knows when to give up finds it for
-short sequences. It goes depth first, likeliest label first, starting from the labelling of the
-single best labels, and leaves a prefix alone when no continuation can beat the best one known:
+With hidden states this is intractable in general. A search goes depth first, the most promising
+label first, from the labelling of the single best labels, and leaves a prefix alone when no
+continuation can beat the best labelling known. With v the row vector that a prefix leads to, two
+bounds on the weight of its continuations are held against it:
 
-* weights without a sign: w_t(i) = max_σ Σ_j A(x_t, σ)(i, j) w_{t+1}(j), each state choosing its own
-  best labels, bounds every continuation, so the result is proven;
-* weights with signs: the bound is the mass of the prefix, exact as long as no continuation scores
-  below zero. Only a complete enumeration is proven; it is used where it fits ``max_nodes``.
+* √(v G_t vᵀ), where G_t = Σ_σ A(x_t, σ) G_{t+1} A(x_t, σ)ᵀ and G_T = final finalᵀ: v G_t vᵀ is the
+  sum of the squared weights of all continuations, and no number exceeds the root of the sum of
+  squares it is part of. This holds whatever the signs of the weights, and at most
+  Σ_y f(x, y)² / max_y f(x, y)² prefixes of a length survive it;
+* v · w_t with w_t(i) = max_σ Σ_j A(x_t, σ)(i, j) w_{t+1}(j), each state choosing its own best labels,
+  if no weight is negative.
+
+A search that ends within its budget has proven its answer, up to the rounding of float64.
 """
 
 from __future__ import annotations
@@ -17,12 +22,21 @@ from itertools import pairwise
 
 import numpy as np
 
+from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.progress import stage
+from sigmastar.core.rules import Integer
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 from sigmastar.sensors.inference.passes import smooth_labels
-from sigmastar.sensors.kernels.passes import search_labels
+from sigmastar.sensors.kernels.search import Bounds, search_labels
 from sigmastar.sensors.model import ContinuousTagger
 
-__all__ = ["BestLabels", "best_labels"]
+__all__ = ["BUDGET", "BUDGET_RULE", "BestLabels", "best_labels"]
+
+BUDGET = 50_000
+BUDGET_RULE = Integer(low=1)
+
+_LARGEST = 1 << 27  # numbers in the operators of one sequence; longer ones are not searched
+_LEAST = 1e-140  # of all weights together, the least whose square is told from nothing
 
 
 @dataclass(frozen=True)
@@ -32,11 +46,10 @@ class BestLabels:
     labels: IndexArray
     proven: BoolArray
     n_nodes: IndexArray
-    finished: BoolArray
 
 
 def best_labels(
-    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, *, max_nodes: int = 50_000
+    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, *, budget: int = BUDGET
 ) -> BestLabels:
     """Search for the labelling of largest weight of each sequence.
 
@@ -46,30 +59,41 @@ def best_labels(
         Any tagger.
     features, offsets : arrays
         The sequences, end to end.
-    max_nodes : int
+    budget : int
         Prefixes to visit for each sequence before settling for the best labelling found.
     """
     labels: IndexArray = smooth_labels(model, features, offsets).scores.argmax(axis=1)
     n_sequences = len(offsets) - 1
-    proven, finished = np.zeros(n_sequences, np.bool_), np.zeros(n_sequences, np.bool_)
-    n_nodes = np.zeros(n_sequences, np.int64)
+    proven, n_nodes = np.zeros(n_sequences, np.bool_), np.zeros(n_sequences, np.int64)
     signed = not model.is_nonnegative
-    for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
-        if end == begin:
-            proven[i] = finished[i] = True
-            continue
-        operators = _label_operators(model, features[begin:end])
-        bounds = _bounds(operators, model.final, signed=signed)
-        start = labels[begin:end].copy()
-        weight = _weight(operators, model.initial, bounds[-1], start)
-        complete = signed and model.n_labels ** (end - begin) <= max_nodes
-        weight, nodes = search_labels(
-            operators, model.initial, bounds, not complete, max_nodes, start, weight
-        )
-        labels[begin:end] = start
-        n_nodes[i], finished[i] = abs(nodes), nodes > 0
-        proven[i] = nodes > 0 and (complete or not signed)
-    return BestLabels(labels, proven, n_nodes, finished)
+    size = model.n_labels * model.n_states**2
+    with stage("Searching", n_sequences) as progress, one_blas_thread():
+        for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            if end == begin:
+                proven[i] = True
+            elif (end - begin) * size <= _LARGEST:
+                found = labels[begin:end]
+                proven[i], n_nodes[i] = _search(model, features[begin:end], signed, budget, found)
+            progress.advance()
+    return BestLabels(labels, proven, n_nodes)
+
+
+def _search(
+    model: ContinuousTagger, features: FloatArray, signed: bool, budget: int, labels: IndexArray
+) -> tuple[bool, int]:
+    """Improve the labels of one sequence in place; tell whether they are proven, and the nodes."""
+    operators = _label_operators(model, features)
+    # A stranger's file may hold weights whose squares overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        bounds = _bounds(operators, model, signed)
+        weight = _weight(operators, model, labels)
+    if bounds is None or not np.isfinite(weight):
+        return False, 0
+    found = labels.copy()
+    ends = model.initial, model.final
+    weight, nodes = search_labels(operators, ends, bounds, signed, budget, found, weight)
+    labels[:] = found
+    return nodes > 0 and _LEAST < weight < np.inf, abs(nodes)
 
 
 def _label_operators(model: ContinuousTagger, features: FloatArray) -> FloatArray:
@@ -79,23 +103,34 @@ def _label_operators(model: ContinuousTagger, features: FloatArray) -> FloatArra
     return flat.reshape(len(features), model.n_labels, n, n)
 
 
-def _bounds(operators: FloatArray, final: FloatArray, *, signed: bool) -> FloatArray:
-    """Bound what continuations add; bounds and ``operators`` (in place) are scaled alike."""
-    bounds = np.empty((len(operators) + 1, len(final)))
-    bounds[-1] = final
-    for t in range(len(operators) - 1, -1, -1):
-        by_label = operators[t] @ bounds[t + 1]
-        bounds[t] = by_label.sum(axis=0) if signed else by_label.max(axis=0)
-        scale = np.abs(bounds[t]).max() or 1.0
-        bounds[t] /= scale
-        operators[t] /= scale
-    return bounds
+def _bounds(operators: FloatArray, model: ContinuousTagger, signed: bool) -> Bounds | None:
+    """Bound what continuations are worth, or give None where the numbers leave no room for it.
+
+    ``operators`` are scaled in place, so that the squared weights of all labellings sum to one.
+    """
+    n_frames, n = len(operators), model.n_states
+    squares = np.empty((n_frames + 1, n, n))
+    squares[-1] = np.outer(model.final, model.final)
+    for t in range(n_frames - 1, -1, -1):
+        half = operators[t] @ squares[t + 1]
+        summed = np.tensordot(half, operators[t], axes=([0, 2], [0, 2]))
+        scale = np.trace(summed) if t else model.initial @ summed @ model.initial
+        if not 0.0 < scale < np.inf:
+            return None
+        squares[t] = summed / scale
+        operators[t] /= np.sqrt(scale)
+    largest = np.zeros((n_frames + 1, n))
+    largest[-1] = model.final
+    for t in range(n_frames - 1, -1, -1) if not signed else ():
+        largest[t] = np.minimum((operators[t] @ largest[t + 1]).max(axis=0), 1e300)
+    sizes = np.sqrt(np.maximum(np.einsum("tii->ti", squares), 0.0))
+    if not (np.isfinite(squares).all() and np.isfinite(operators).all()):
+        return None
+    return Bounds(squares=squares, sizes=sizes, largest=largest)
 
 
-def _weight(
-    operators: FloatArray, initial: FloatArray, final: FloatArray, labels: IndexArray
-) -> float:
-    state = initial
+def _weight(operators: FloatArray, model: ContinuousTagger, labels: IndexArray) -> float:
+    state = model.initial
     for t, label in enumerate(labels):
         state = state @ operators[t, label]
-    return float(state @ final)
+    return float(state @ model.final)
