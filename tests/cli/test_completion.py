@@ -21,7 +21,9 @@ from sigmastar.cli import choices
 from sigmastar.cli.options import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
+from sigmastar.sensors.estimators.em import EMSequenceTagger
 from sigmastar.sensors.features import centroids as continuous_features
+from sigmastar.sensors.features.kernel_map import KERNELS
 from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging.taggers import fst_tagger
 from sigmastar.tagging.text import stream as text
@@ -95,6 +97,8 @@ SAME = {
     "CORPUS_FORMATS": [name for name in FORMATS if name != "chunks"],  # needs a size too
     "DECODINGS": DECODINGS,
     "DEMO_PARTS": PARTS,
+    "EM_STARTS": EMSequenceTagger._rules["init"].options,
+    "KERNELS": KERNELS,
     "FRAME_METRICS": continuous_features.METRICS,
     "READINGS": ("raw", *continuous_features.READINGS, "standard"),
     "MACHINE_KINDS": fst_tagger.KINDS,

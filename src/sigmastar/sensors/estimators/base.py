@@ -20,8 +20,8 @@ from sigmastar.corpus.frames import Frames, as_frames, as_label_list, split_rows
 from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.sensors.features.extractor import Extractor, fit_extractor
 from sigmastar.sensors.inference.search import (
-    BUDGET,
-    BUDGET_RULE,
+    MAX_NODES,
+    NODES_RULE,
     BestLabels,
     best_labels,
 )
@@ -103,15 +103,15 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self.extractor_.of(as_frames(X, lengths))
 
-    def _codes(self, features: Frames, decoding: str, budget: int) -> IndexArray:
+    def _codes(self, features: Frames, decoding: str, max_nodes: int) -> IndexArray:
         if decoding == "exact":
-            return self._searched(features, budget).labels
+            return self._searched(features, max_nodes).labels
         codes: IndexArray = self._probabilities(features, decoding).argmax(axis=1)
         return codes
 
-    def _searched(self, features: Frames, budget: int) -> BestLabels:
-        check("budget", budget, BUDGET_RULE)
-        return best_labels(self.model_, features.values, features.offsets, budget=budget)
+    def _searched(self, features: Frames, max_nodes: int) -> BestLabels:
+        check("max_nodes", max_nodes, NODES_RULE)
+        return best_labels(self.model_, features.values, features.offsets, max_nodes=max_nodes)
 
     def _probabilities(self, features: Frames, decoding: str) -> FloatArray:
         return label_probabilities(self.model_, features.values, features.offsets, decoding)
@@ -130,7 +130,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         *,
         lengths: ArrayLike | None = None,
         decoding: str | None = None,
-        budget: int = BUDGET,
+        max_nodes: int = MAX_NODES,
     ) -> Any:
         """Label every frame.
 
@@ -140,7 +140,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
             The sequences, or one array with ``lengths``.
         decoding : {"marginal", "filter", "exact"}, optional
             Another decoding than the estimator's.
-        budget : int
+        max_nodes : int
             Prefixes that the search of "exact" visits in each sequence before it settles for the
             best labelling found; :meth:`search` tells where it is proven.
 
@@ -150,7 +150,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         """
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
         features = self._extracted(X, lengths)
-        labels = self.classes_[self._codes(features, decoding or self.decoding, budget)]
+        labels = self.classes_[self._codes(features, decoding or self.decoding, max_nodes)]
         return labels if lengths is not None else split_rows(labels, features.offsets)
 
     def predict_proba(
@@ -166,14 +166,14 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         return table if lengths is not None else split_rows(table, features.offsets)
 
     def search(
-        self, X: Any, *, lengths: ArrayLike | None = None, budget: int = BUDGET
+        self, X: Any, *, lengths: ArrayLike | None = None, max_nodes: int = MAX_NODES
     ) -> BestLabels:
         """Search for the best labelling of each sequence as a whole.
 
         What :meth:`predict` does for ``decoding="exact"``, and what it found out beside the labels
         (numbers of ``classes_``): for each sequence, whether they are proven best.
         """
-        return self._searched(self._extracted(X, lengths), budget)
+        return self._searched(self._extracted(X, lengths), max_nodes)
 
     def score(
         self,
@@ -182,14 +182,14 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         *,
         lengths: ArrayLike | None = None,
         decoding: str | None = None,
-        budget: int = BUDGET,
+        max_nodes: int = MAX_NODES,
     ) -> float:
         """Return the share of frames labelled right; parameters as of :meth:`predict`."""
         check_is_fitted(self, "model_")
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
         frames = as_frames(X, lengths)
         truth = as_label_list(y, frames.offsets)
-        codes = self._codes(self.extractor_.of(frames), decoding or self.decoding, budget)
+        codes = self._codes(self.extractor_.of(frames), decoding or self.decoding, max_nodes)
         found = self.labels_.decode(codes)
         return float(np.mean([f == t for f, t in zip(found, truth, strict=True)]))
 

@@ -9,10 +9,10 @@ bounds on the weight of its continuations are held against it:
   sum of the squared weights of all continuations, and no number exceeds the root of the sum of
   squares it is part of. This holds whatever the signs of the weights, and at most
   Σ_y f(x, y)² / max_y f(x, y)² prefixes of a length survive it;
-* v · w_t with w_t(i) = max_σ Σ_j A(x_t, σ)(i, j) w_{t+1}(j), each state choosing its own best labels,
-  if no weight is negative.
+* v · w_t with w_t(i) = max_σ Σ_j A(x_t, σ)(i, j) w_{t+1}(j), each state choosing its own best
+  labels, if no weight is negative.
 
-A search that ends within its budget has proven its answer, up to the rounding of float64.
+A search that ends within ``max_nodes`` has proven its answer, up to the rounding of float64.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from sigmastar.sensors.inference.passes import smooth_labels
 from sigmastar.sensors.kernels.search import Bounds, search_labels
 from sigmastar.sensors.model import ContinuousTagger
 
-__all__ = ["BUDGET", "BUDGET_RULE", "BestLabels", "best_labels"]
+__all__ = ["MAX_NODES", "NODES_RULE", "BestLabels", "best_labels"]
 
-BUDGET = 50_000
-BUDGET_RULE = Integer(low=1)
+MAX_NODES = 50_000
+NODES_RULE = Integer(low=1)
 
 _LARGEST = 1 << 27  # numbers in the operators of one sequence; longer ones are not searched
 _LEAST = 1e-140  # of all weights together, the least whose square is told from nothing
@@ -49,7 +49,11 @@ class BestLabels:
 
 
 def best_labels(
-    model: ContinuousTagger, features: FloatArray, offsets: IndexArray, *, budget: int = BUDGET
+    model: ContinuousTagger,
+    features: FloatArray,
+    offsets: IndexArray,
+    *,
+    max_nodes: int = MAX_NODES,
 ) -> BestLabels:
     """Search for the labelling of largest weight of each sequence.
 
@@ -59,7 +63,7 @@ def best_labels(
         Any tagger.
     features, offsets : arrays
         The sequences, end to end.
-    budget : int
+    max_nodes : int
         Prefixes to visit for each sequence before settling for the best labelling found.
     """
     labels: IndexArray = smooth_labels(model, features, offsets).scores.argmax(axis=1)
@@ -73,13 +77,15 @@ def best_labels(
                 proven[i] = True
             elif (end - begin) * size <= _LARGEST:
                 found = labels[begin:end]
-                proven[i], n_nodes[i] = _search(model, features[begin:end], signed, budget, found)
+                proven[i], n_nodes[i] = _search(
+                    model, features[begin:end], signed, max_nodes, found
+                )
             progress.advance()
     return BestLabels(labels, proven, n_nodes)
 
 
 def _search(
-    model: ContinuousTagger, features: FloatArray, signed: bool, budget: int, labels: IndexArray
+    model: ContinuousTagger, features: FloatArray, signed: bool, max_nodes: int, labels: IndexArray
 ) -> tuple[bool, int]:
     """Improve the labels of one sequence in place; tell whether they are proven, and the nodes."""
     operators = _label_operators(model, features)
@@ -91,7 +97,7 @@ def _search(
         return False, 0
     found = labels.copy()
     ends = model.initial, model.final
-    weight, nodes = search_labels(operators, ends, bounds, signed, budget, found, weight)
+    weight, nodes = search_labels(operators, ends, bounds, signed, max_nodes, found, weight)
     labels[:] = found
     return nodes > 0 and _LEAST < weight < np.inf, abs(nodes)
 

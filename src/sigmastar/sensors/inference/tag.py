@@ -12,7 +12,7 @@ from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import Frames, as_frames, split_rows
 from sigmastar.corpus.labelled_frames import DECODINGS, TaggedFrames
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
-from sigmastar.sensors.inference.search import BUDGET, BUDGET_RULE, best_labels
+from sigmastar.sensors.inference.search import MAX_NODES, NODES_RULE, best_labels
 from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = [
@@ -50,7 +50,7 @@ def tag_frames(
     *,
     lengths: ArrayLike | None = None,
     decoding: str = "marginal",
-    budget: int = BUDGET,
+    max_nodes: int = MAX_NODES,
 ) -> TaggedFrames:
     """Label sequences of frames.
 
@@ -65,18 +65,18 @@ def tag_frames(
     decoding : {"marginal", "filter", "exact"}
         Best label of each frame given the whole sequence, given the frames so far, or the best
         labelling as a whole by search; ``proven`` tells for which sequences it is that.
-    budget : int
+    max_nodes : int
         Prefixes that the search visits in each sequence before it settles for the best it found.
     """
     check("decoding", decoding, Choice(*DECODINGS))
-    check("budget", budget, BUDGET_RULE)
+    check("max_nodes", max_nodes, NODES_RULE)
     frames = as_frames(X, lengths)
     features, offsets = model.extract(frames), frames.offsets
     table = label_probabilities(model, features, offsets, decoding)
     codes: IndexArray = table.argmax(axis=1)
     proven = None
     if decoding == "exact":
-        found = best_labels(model, features, offsets, budget=budget)
+        found = best_labels(model, features, offsets, max_nodes=max_nodes)
         codes, proven = found.labels, found.proven
     confidence = table[np.arange(len(codes)), codes]
     symbols = model.labels.symbols

@@ -33,7 +33,7 @@ def search_labels(
     ends: tuple[FloatArray, FloatArray],
     bounds: Bounds,
     signed: bool,
-    budget: int,
+    max_nodes: int,
     best: IndexArray,
     best_weight: float,
 ) -> tuple[float, int]:
@@ -42,7 +42,7 @@ def search_labels(
     ``operators[t, s]`` belongs to frame t and label s, ``ends`` are the initial and final weights.
     A prefix is left alone if no continuation can exceed the best weight known. ``best`` comes with
     a labelling of weight ``best_weight`` to improve on. The number of nodes is negative if the
-    search stopped at ``budget``.
+    search stopped at ``max_nodes``.
     """
     initial, final = ends
     n_frames, n_labels, n = operators.shape[0], operators.shape[1], len(initial)
@@ -59,7 +59,7 @@ def search_labels(
     while depth >= 0:
         if not opened:
             nodes += 1
-            if nodes > budget:
+            if nodes > max_nodes:
                 return best_weight, -nodes
             after = depth + 1
             for label in range(n_labels):

@@ -38,5 +38,5 @@ def tag_states(
     confidence = table[np.arange(len(table)), states]
     names = [(model.names or ())[state] for state in states]
     proven = np.ones(len(data.offsets) - 1, np.bool_) if whole else None
-    parts = (split_rows(part, data.offsets) for part in (names, confidence, table))
-    return TaggedFrames(*parts, proven=proven)
+    labels, sure, chances = (split_rows(p, data.offsets) for p in (names, confidence, table))
+    return TaggedFrames(labels, sure, chances, proven)
