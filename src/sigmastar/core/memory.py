@@ -38,8 +38,8 @@ _limit: ContextVar[MaxMemory] = ContextVar("memory_limit", default=None)
 def memory_limit(max_memory: int | str) -> Iterator[None]:
     """Bound the memory that learners and readers may take while the block runs.
 
-    What would need more is refused with :class:`~sigmastar.errors.TooLarge` before it starts, or made
-    smaller where a learner can do with less, such as a search that leaves out a method.
+    What would need more is refused with :class:`~sigmastar.errors.TooLarge` before it starts, or
+    made smaller where a learner can do with less, such as a search that leaves out a method.
 
     Parameters
     ----------
