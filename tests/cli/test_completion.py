@@ -14,6 +14,7 @@ from sigmastar.bench import (
     transducer_synthetic,
     transliteration,
     wall_following,
+    wall_following_files,
     wikipedia,
 )
 from sigmastar.bench.demo import PARTS
@@ -111,7 +112,8 @@ SAME = {
     "TRANSLITERATION_METHODS": recipe.METHODS,
     "TRANSLITERATION_ROWS": transliteration.METHODS,
     "UNKNOWN": Unknown.__args__,
-    "WALL_METHODS": [method.name for method in wall_following._methods()],
+    "WALL_METHODS": [method.name for method in wall_following.methods()],
+    "WALL_PARTS": wall_following_files.PARTS,
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
     "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],

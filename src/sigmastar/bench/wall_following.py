@@ -14,9 +14,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sigmastar.bench import wall_following_methods as methods
 from sigmastar.bench.papers.published_sensors import TABLE_1, TABLE_2
-from sigmastar.bench.wall_following_methods import Method, Part, Seen, centroids
+from sigmastar.bench.wall_following_methods import (
+    FULL,
+    Grid,
+    Part,
+    Seen,
+    best_by_validation,
+    centroids,
+    expectation,
+    gibbs,
+    methods,
+    spectral,
+)
 from sigmastar.core.progress import stage
 from sigmastar.corpus.frames import as_frames, as_label_list
 from sigmastar.datasets import load_wall_following
@@ -34,11 +44,6 @@ __all__ = [
     "table1",
     "table2",
 ]
-
-CENTROIDS = (20, 40, 80, 160, 320)  # figure 2, left
-RANK = 70  # figure 2, centre: how many singular values
-SIZES = (2, 5, 10, 16, 23, 31)  # figure 2, right: states
-DECODED = 50_000  # prefixes that the search for the best labelling visits in a sequence
 
 
 @dataclass(frozen=True)
@@ -70,22 +75,20 @@ def divide(inputs: Any, labels: list[Any], cuts: tuple[int, int], n_seeds: int) 
     return result
 
 
-def by_width(
-    divisions: list[Split], n_centroids: int = 80, **readings: Any
-) -> list[dict[str, Any]]:
+def by_width(divisions: list[Split], grid: Grid = FULL, **readings: Any) -> list[dict[str, Any]]:
     """Figure 1: accuracy on test sequences by distance, kernel width and states.
 
     Width 0 is the WFST. Nothing is chosen here: every combination is measured, with the algorithm
     as published.
     """
     rows: dict[tuple[str, float, int], list[float]] = {}
-    with stage("Figure 1", len(divisions) * len(methods.WIDTHS)) as progress:
+    with stage("Figure 1", len(divisions) * len(grid.widths)) as progress:
         for split in divisions:
-            for metric, widths in methods.WIDTHS.items():
+            for metric, widths in grid.widths.items():
                 tagger = SpectralSequenceTagger(
-                    [m for m in methods.STATES if m <= n_centroids],
+                    list(grid.states),
                     tau=[0.0, *widths],
-                    features=centroids(n_centroids, metric, split.seen.seed, **readings),
+                    features=centroids(grid.n_centroids, metric, split.seen.seed, **readings),
                 )
                 tagger.fit(*split.seen.train, validation=split.test)
                 for row in tagger.info_["validation"]:
@@ -98,50 +101,55 @@ def by_width(
     ]
 
 
-def by_features(divisions: list[Split], **readings: Any) -> list[dict[str, Any]]:
+def by_features(divisions: list[Split], grid: Grid = FULL, **readings: Any) -> list[dict[str, Any]]:
     """Figure 2, left: accuracy by the number of centroids, states and width chosen."""
     found: dict[tuple[str, int], list[float]] = {}
-    kinds = (("CWFST", methods.WIDTHS["correlation"]), ("WFST", [0.0]))
-    with stage("Figure 2, left", len(divisions) * len(CENTROIDS)) as progress:
+    kinds = (("CWFST", grid.own_widths), ("WFST", [0.0]))
+    with stage("Figure 2, left", len(divisions) * len(grid.feature_counts)) as progress:
         for split in divisions:
-            for n in CENTROIDS:
+            for n in grid.feature_counts:
                 for name, widths in kinds:
-                    tagger = methods.spectral(
+                    tagger = spectral(
                         split.seen,
-                        [m for m in methods.STATES if m <= n],
+                        [m for m in grid.states if m <= n],
                         tau=widths,
-                        ridge=[1e-5, 1e-8],
-                        features=centroids(n, "correlation", split.seen.seed, **readings),
+                        ridge=list(grid.ridges),
+                        features=grid.points(split.seen.seed, **readings).set_params(n_centroids=n),
                     )
                     found.setdefault((name, n), []).append(tagger.score(*split.test))
                 progress.advance()
     return _means(found, "n_centroids")
 
 
-def singular_values(divisions: list[Split], **readings: Any) -> list[float]:
+def singular_values(
+    divisions: list[Split], grid: Grid = FULL, **readings: Any
+) -> list[dict[str, Any]]:
     """Figure 2, centre: the singular values of H2, mean of the splits."""
     values = []
     for split in divisions:
-        features = centroids(80, "correlation", split.seen.seed, **readings)
-        full = SpectralSequenceTagger(RANK, features=features, tau=0.1).fit(*split.seen.train)
+        features = grid.points(split.seen.seed, **readings)
+        full = SpectralSequenceTagger(grid.rank, features=features, tau=0.1).fit(*split.seen.train)
         values.append(full.info_["singular_values"])
-    return [float(value) for value in np.mean(values, axis=0)]
+    return [
+        {"rank": rank, "singular_value": float(value)}
+        for rank, value in enumerate(np.mean(values, axis=0), start=1)
+    ]
 
 
-def by_states(divisions: list[Split], **readings: Any) -> list[dict[str, Any]]:
+def by_states(divisions: list[Split], grid: Grid = FULL, **readings: Any) -> list[dict[str, Any]]:
     """Figure 2, right: accuracy by the number of states, of three methods."""
     found: dict[tuple[str, int], list[float]] = {}
-    with stage("Figure 2, right", len(divisions) * len(SIZES)) as progress:
+    with stage("Figure 2, right", len(divisions) * len(grid.sizes)) as progress:
         for split in divisions:
             seen = split.seen
-            points = centroids(80, "correlation", seen.seed, **readings)
-            for m in SIZES:
-                widths, ridge = methods.WIDTHS["correlation"], [1e-5, 1e-8]
+            points = grid.points(seen.seed, **readings)
+            for m in grid.sizes:
+                kernels = {"tau": grid.own_widths, "ridge": list(grid.ridges)}
                 sharp = clone(points).set_params(tau=0.03)
                 taggers: list[tuple[str, Any]] = [
-                    ("CWFST", methods.spectral(seen, m, tau=widths, ridge=ridge, features=points)),
-                    ("EM", methods.expectation(seen, m, sharp, 40)),
-                    ("Bayesian", methods.gibbs(seen, m, points, 0.01)),
+                    ("CWFST", spectral(seen, m, features=points, **kernels)),
+                    ("EM", expectation(seen, m, sharp, min(40, grid.em_steps))),
+                    ("Bayesian", gibbs(seen, m, points, 0.01)),
                 ]
                 for name, tagger in taggers:
                     found.setdefault((name, m), []).append(tagger.score(*split.test))
@@ -183,12 +191,14 @@ class _Measured:
         }
 
 
-def table1(divisions: list[Split], only: list[str] | None = None) -> list[dict[str, Any]]:
+def table1(
+    divisions: list[Split], only: list[str] | None = None, grid: Grid = FULL
+) -> list[dict[str, Any]]:
     """Best model of each method by validation: accuracy on test sequences, and time to train.
 
     The time is that of one training with everything chosen already, on the first split.
     """
-    rows: list[Method] = [m for m in methods.methods() if only is None or m.name in only]
+    rows = [method for method in methods(grid) if only is None or method.name in only]
     measured = {method.name: _Measured() for method in rows}
     with stage("Table 1", len(divisions) * len(rows)) as progress:
         for split in divisions:
@@ -198,15 +208,16 @@ def table1(divisions: list[Split], only: list[str] | None = None) -> list[dict[s
                     begun = time.perf_counter()
                     _again(tagger, split.seen)
                     of.note(seconds=time.perf_counter() - begun)
-                of.note(n_states=_n_states(tagger), **decoding_scores(tagger, split.test))
+                scores = decoding_scores(tagger, split.test, grid.max_nodes)
+                of.note(n_states=_n_states(tagger), **scores)
                 of.readings[_readings(tagger)] += 1
                 progress.advance(note=method.name)
     return [measured[method.name].row(method.name) for method in rows]
 
 
-def decoding_scores(tagger: Any, test: Part) -> dict[str, float]:
+def decoding_scores(tagger: Any, test: Part, max_nodes: int) -> dict[str, float]:
     """Score marginals, the filter and the search, and tell for how much the search is proven."""
-    found = tagger.search(test[0], max_nodes=DECODED)
+    found = tagger.search(test[0], max_nodes=max_nodes)
     truth = as_label_list(test[1], as_frames(test[0]).offsets)
     right = np.array(tagger.labels_.decode(found.labels)) == np.array(truth)
     return {
@@ -238,36 +249,32 @@ def _again(tagger: Any, seen: Seen) -> None:
     fresh.fit(*seen.train)
 
 
-def table2(divisions: list[Split], n_states: int = 23, max_iter: int = 400) -> list[dict[str, Any]]:
+def table2(
+    divisions: list[Split], grid: Grid = FULL, n_states: int | None = None
+) -> list[dict[str, Any]]:
     """Time and accuracy of EM by iteration on the first split, where the paper looks.
 
     Readings and kernel width are chosen on the validation part, which also marks the iteration
-    that it would keep.
+    that it would keep. By default the tagger has as many states as the paper's.
     """
     split = divisions[0]
-    seen = split.seen
-    widths = sorted({tau for _, tau in methods.EM_GRID})
+    seen, size = split.seen, n_states or grid.em_states[-1]
     tried = (
-        methods.expectation(
-            seen,
-            n_states,
-            centroids(80, "correlation", seen.seed, tau=tau, **readings),
-            min(methods.EM_STEPS, max_iter),
-        )
-        for readings in methods.READINGS
-        for tau in widths
+        expectation(seen, size, grid.points(seen.seed, tau=tau, **readings), grid.em_steps)
+        for readings in grid.readings
+        for tau in grid.em_widths
     )
-    features = methods.best_by_validation(seen, tried).features
+    features = best_by_validation(seen, tried).features
     tagger = EMSequenceTagger(
-        n_states, features=features, max_iter=max_iter, tol=0.0, random_state=seen.seed
+        size, features=features, max_iter=max(grid.marks), tol=0.0, random_state=seen.seed
     )
+    few = clone(tagger).set_params(max_iter=min(20, max(grid.marks)))
     begun = time.perf_counter()
-    clone(tagger).set_params(max_iter=min(20, max_iter)).fit(*seen.train)
-    per_step = (time.perf_counter() - begun) / min(20, max_iter)
+    steps = few.fit(*seen.train).info_["log_likelihood"]
+    per_step = (time.perf_counter() - begun) / len(steps)
     kept = clone(tagger).fit(*seen.train, validation=seen.validation).info_["best_step"]
     accuracies = tagger.fit(*seen.train, validation=split.test).info_["accuracy"]
     published = {step.iterations: step for step in TABLE_2}
-    marks = sorted({*published, kept} - {0})
     return [
         {
             "iterations": m,
@@ -277,6 +284,6 @@ def table2(divisions: list[Split], n_states: int = 23, max_iter: int = 400) -> l
             "paper_seconds": published[m].seconds if m in published else None,
             "paper_accuracy": published[m].accuracy / 100 if m in published else None,
         }
-        for m in marks
+        for m in sorted({*grid.marks, kept} - {0})
         if m <= len(accuracies)
     ]

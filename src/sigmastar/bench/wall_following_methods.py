@@ -6,24 +6,27 @@ listed here as a grid; the tagger that labels the validation sequences best is i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from sigmastar.bench.papers.published_sensors import TABLE_2
 from sigmastar.sensors.estimators.baselines import FramewiseTagger, GibbsSequenceTagger
 from sigmastar.sensors.estimators.em import EMSequenceTagger
 from sigmastar.sensors.estimators.spectral import SpectralSequenceTagger
 from sigmastar.sensors.features.centroids import CentroidFeatures
 
 __all__ = [
+    "FULL",
     "PAPER",
-    "READINGS",
-    "STATES",
-    "WIDTHS",
+    "QUICK",
+    "Grid",
     "Method",
+    "Part",
     "Seen",
     "arc_minima",
     "best_by_validation",
@@ -35,25 +38,78 @@ __all__ = [
 ]
 
 PAPER = ("FST", "EM", "Bayesian", "CWFST")  # the rows of the paper
-# Kernel widths from nearly hard to very soft, for each distance.
-WIDTHS = {
-    "euclidean": [2.0, 8.0, 32.0, 128.0],
-    "correlation": [0.03, 0.1, 0.4, 1.6],
-    "cosine": [0.01, 0.05, 0.2, 0.8],
-}
-# What becomes of a reading before distances are taken: a sonar that hears no echo says 5 m, and one
-# reading in seven does. The first is the paper's.
-READINGS: list[dict[str, Any]] = [
-    {"readings": "raw"},
-    {"readings": "clip", "limit": 1.0},
-    {"readings": "clip", "limit": 2.0},
-    {"readings": "log"},
-    {"readings": "reciprocal"},
-]
-STATES = [1, 5, 10, 15, 20, 25, 31, 40]
-EM_GRID = list(product((10, 23), (0.01, 0.03, 0.1)))  # states, kernel width
-GIBBS_GRID = list(product((3, 5, 10), (0.003, 0.01, 0.05)))  # states, prior
-EM_STEPS = 60
+_METRIC = "correlation"  # of the paper's comparison of methods
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried, and how long; the defaults are those of the full experiments.
+
+    ``widths`` go from nearly hard to very soft, for each distance. ``readings`` are what becomes
+    of a reading before distances are taken, first the paper's: a sonar that hears no echo says 5 m,
+    and one reading in seven does. ``large`` is the number of centroids of rows that the paper does
+    not have.
+    """
+
+    n_centroids: int = 80
+    large: int = 400
+    states: tuple[int, ...] = (1, 5, 10, 15, 20, 25, 31, 40)
+    widths: Mapping[str, Sequence[float]] = field(
+        default_factory=lambda: {
+            "euclidean": (2.0, 8.0, 32.0, 128.0),
+            "correlation": (0.03, 0.1, 0.4, 1.6),
+            "cosine": (0.01, 0.05, 0.2, 0.8),
+        }
+    )
+    ridges: tuple[float, ...] = (1e-5, 1e-7, 1e-9)
+    readings: Sequence[Mapping[str, Any]] = (
+        {"readings": "raw"},
+        {"readings": "clip", "limit": 1.0},
+        {"readings": "clip", "limit": 2.0},
+        {"readings": "log"},
+        {"readings": "reciprocal"},
+    )
+    em_states: tuple[int, ...] = (10, 23)
+    em_widths: tuple[float, ...] = (0.01, 0.03, 0.1)
+    em_steps: int = 60
+    gibbs_states: tuple[int, ...] = (3, 5, 10)
+    gibbs_priors: tuple[float, ...] = (0.003, 0.01, 0.05)
+    feature_counts: tuple[int, ...] = (20, 40, 80, 160, 320)  # figure 2, left
+    rank: int = 70  # figure 2, centre: how many singular values
+    sizes: tuple[int, ...] = (2, 5, 10, 16, 23, 31)  # figure 2, right: states
+    marks: tuple[int, ...] = tuple(step.iterations for step in TABLE_2)  # table 2: iterations
+    max_nodes: int = 50_000  # prefixes that the search for a labelling visits
+
+    def points(self, seed: int, **more: Any) -> CentroidFeatures:
+        """Set up the features of the paper's comparison."""
+        return centroids(self.n_centroids, _METRIC, seed, **more)
+
+    @property
+    def own_widths(self) -> list[float]:
+        """Give the kernel widths of the paper's comparison."""
+        return list(self.widths[_METRIC])
+
+
+FULL = Grid()
+# A few seconds on a few frames, every step taken once.
+QUICK = Grid(
+    n_centroids=8,
+    large=10,
+    states=(1, 3),
+    widths={"euclidean": (1.0,), "correlation": (0.1,), "cosine": (0.1,)},
+    ridges=(1e-5,),
+    readings=({"readings": "raw"}, {"readings": "clip", "limit": 2.0}),
+    em_states=(2,),
+    em_widths=(0.1,),
+    em_steps=3,
+    gibbs_states=(2,),
+    gibbs_priors=(0.01,),
+    feature_counts=(4, 8),
+    rank=6,
+    sizes=(2, 3),
+    marks=(1, 5),
+    max_nodes=100,
+)
 
 Part = tuple[list[Any], list[Any]]
 
@@ -109,95 +165,102 @@ def gibbs(
     return tagger.fit(*seen.train)
 
 
-def methods() -> list[Method]:
+def methods(grid: Grid = FULL) -> list[Method]:
     """List the rows: those of the paper, the same with readings chosen, and others."""
-    rows: list[tuple[str, Callable[..., Any]]] = [
-        ("FST", _discrete),
-        ("EM", _em),
-        ("Bayesian", _bayes),
-        ("CWFST", _continuous),
-    ]
+    own: dict[str, Callable[..., Any]] = {
+        "FST": _discrete,
+        "EM": _em,
+        "Bayesian": _bayes,
+        "CWFST": _continuous,
+    }
+    rows = [(name, partial(make, grid)) for name, make in own.items()]
+    lines, sharp = partial(_lines, grid), [1.0, 2.0, 4.0, 8.0, 16.0]
     return [
         *(Method(name, make) for name, make in rows),
-        *(Method(f"{name}, readings chosen", _with_readings(make)) for name, make in rows),
-        Method("EM from spectral", _warm_em),
-        Method("EM, 400 centroids", _large_em),
-        Method("CWFST, 400 centroids", _large),
-        Method("logistic, frames alone", _alone(_lines)),
-        Method("CWFST, logistic partition", _supervised(_lines, [0.5, 1.0, 2.0])),
+        *(Method(f"{name}, readings chosen", _with_readings(grid, make)) for name, make in rows),
+        Method("EM from spectral", partial(_warm_em, grid)),
+        Method("EM, 400 centroids", partial(_large_em, grid)),
+        Method("CWFST, 400 centroids", partial(_large, grid)),
+        Method("logistic, frames alone", _alone(lines)),
+        Method("CWFST, logistic partition", _supervised(lines, [0.5, 1.0, 2.0])),
         Method("forest, frames alone", _alone(_trees)),
         Method("boosting, frames alone", _alone(_boosted)),
-        Method("CWFST, boosted pairs of frames", _supervised(_boosted, _SHARP, 2)),
+        Method("CWFST, boosted pairs of frames", _supervised(_boosted, sharp, 2)),
         Method("forest on sonar arcs, frames alone", _alone(_arcs)),
-        Method("CWFST, forest on sonar arcs", _supervised(_arcs, _SHARP)),
+        Method("CWFST, forest on sonar arcs", _supervised(_arcs, sharp)),
     ]
 
 
-def _with_readings(make: Callable[..., Any]) -> Callable[[Seen], Any]:
+def _with_readings(grid: Grid, make: Callable[..., Any]) -> Callable[[Seen], Any]:
     """Choose the readings by validation, along with everything else."""
-    return lambda seen: best_by_validation(seen, (make(seen, **readings) for readings in READINGS))
+    return lambda seen: best_by_validation(seen, (make(seen, **own) for own in grid.readings))
 
 
-def _discrete(seen: Seen, **readings: Any) -> Any:
-    points = centroids(80, "correlation", seen.seed, **readings)
-    return spectral(seen, STATES, tau=[0.0], features=points)
+def _discrete(grid: Grid, seen: Seen, **readings: Any) -> Any:
+    return spectral(seen, list(grid.states), tau=[0.0], features=grid.points(seen.seed, **readings))
 
 
-def _continuous(seen: Seen, **readings: Any) -> Any:
-    points = centroids(80, "correlation", seen.seed, **readings)
-    widths, ridge = WIDTHS["correlation"], [1e-5, 1e-7, 1e-9]
-    return spectral(seen, STATES, tau=widths, ridge=ridge, features=points)
-
-
-def _em(seen: Seen, **readings: Any) -> Any:
-    def tried(n_states: int, tau: float) -> Any:
-        points = centroids(80, "correlation", seen.seed, tau=tau, **readings)
-        return expectation(seen, n_states, points, EM_STEPS)
-
-    return best_by_validation(seen, (tried(*setting) for setting in EM_GRID))
-
-
-def _bayes(seen: Seen, **readings: Any) -> Any:
-    points = centroids(80, "correlation", seen.seed, **readings)
-    return best_by_validation(seen, (gibbs(seen, m, points, prior) for m, prior in GIBBS_GRID))
-
-
-_MEMORY = [1.0, 0.5, 0.25, 0.1, 0.05]
-_SHARP = [1.0, 2.0, 4.0, 8.0, 16.0]
-
-
-def _warm_em(seen: Seen) -> Any:
-    def tried(tau: float) -> Any:
-        points = centroids(80, "correlation", seen.seed, tau=tau)
-        return expectation(seen, 23, points, EM_STEPS, init="spectral")
-
-    return best_by_validation(seen, map(tried, (0.03, 0.1)))
-
-
-def _large_em(seen: Seen) -> Any:
-    def tried(n_states: int, tau: float) -> Any:
-        return expectation(seen, n_states, centroids(400, "euclidean", seen.seed, tau=tau), 30)
-
-    return best_by_validation(seen, (tried(*setting) for setting in product((5, 10), (3.0, 8.0))))
-
-
-def _large(seen: Seen) -> Any:
+def _continuous(grid: Grid, seen: Seen, **readings: Any) -> Any:
     return spectral(
         seen,
-        [1, 5, 10, 20, 31],
-        tau=[64.0, 128.0, 256.0],
-        ridge=[1e-7, 1e-8, 1e-9],
-        memory=_MEMORY,
-        features=centroids(400, "euclidean", seen.seed),
+        list(grid.states),
+        tau=grid.own_widths,
+        ridge=list(grid.ridges),
+        features=grid.points(seen.seed, **readings),
     )
 
 
-def _lines(seed: int) -> Any:
+def _em(grid: Grid, seen: Seen, **readings: Any) -> Any:
+    tried = (
+        expectation(seen, n_states, grid.points(seen.seed, tau=tau, **readings), grid.em_steps)
+        for n_states, tau in product(grid.em_states, grid.em_widths)
+    )
+    return best_by_validation(seen, tried)
+
+
+def _bayes(grid: Grid, seen: Seen, **readings: Any) -> Any:
+    points = grid.points(seen.seed, **readings)
+    tried = product(grid.gibbs_states, grid.gibbs_priors)
+    return best_by_validation(seen, (gibbs(seen, m, points, prior) for m, prior in tried))
+
+
+_MEMORY = [1.0, 0.5, 0.25, 0.1, 0.05]
+
+
+def _warm_em(grid: Grid, seen: Seen) -> Any:
+    size = grid.em_states[-1]
+    tried = (
+        expectation(seen, size, grid.points(seen.seed, tau=tau), grid.em_steps, init="spectral")
+        for tau in grid.em_widths
+    )
+    return best_by_validation(seen, tried)
+
+
+def _large_em(grid: Grid, seen: Seen) -> Any:
+    tried = (
+        expectation(seen, n_states, centroids(grid.large, "euclidean", seen.seed, tau=tau), 30)
+        for n_states, tau in product((5, 10), (3.0, 8.0))
+    )
+    return best_by_validation(seen, tried)
+
+
+def _large(grid: Grid, seen: Seen) -> Any:
+    return spectral(
+        seen,
+        [m for m in (1, 5, 10, 20, 31) if m <= grid.large],
+        tau=[64.0, 128.0, 256.0],
+        ridge=[1e-7, 1e-8, 1e-9],
+        memory=_MEMORY,
+        features=centroids(grid.large, "euclidean", seen.seed),
+    )
+
+
+def _lines(grid: Grid, seed: int) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    points = centroids(400, "euclidean", seed).set_params(tau=32.0)
+    points = centroids(grid.large, "euclidean", seed, tau=32.0)
     decide = LogisticRegression(C=1.0, tol=1e-3, max_iter=2000)
     return make_pipeline(points, StandardScaler(), decide)
 

@@ -138,14 +138,14 @@ TRANSLITERATION_ROWS = (
 WALL_METHODS = (
     "FST",
     "EM",
-    "EM from spectral",
-    "EM, 400 centroids",
     "Bayesian",
     "CWFST",
     "FST, readings chosen",
     "EM, readings chosen",
     "Bayesian, readings chosen",
     "CWFST, readings chosen",
+    "EM from spectral",
+    "EM, 400 centroids",
     "CWFST, 400 centroids",
     "logistic, frames alone",
     "CWFST, logistic partition",
@@ -155,4 +155,5 @@ WALL_METHODS = (
     "forest on sonar arcs, frames alone",
     "CWFST, forest on sonar arcs",
 )
+WALL_PARTS = ("table1", "table2", "figure1", "figure2")
 ON_ERROR = {"raise": "stop there", "skip": "leave it out, and list it"}
