@@ -9,8 +9,9 @@ bounds on the weight of its continuations are held against it:
   sum of the squared weights of all continuations, and no number exceeds the root of the sum of
   squares it is part of. This holds whatever the signs of the weights, and at most
   Σ_y f(x, y)² / max_y f(x, y)² prefixes of a length survive it;
-* v · w_t with w_t(i) = max_σ Σ_j A(x_t, σ)(i, j) w_{t+1}(j), each state choosing its own best
-  labels, if no weight is negative.
+* Σ_i max(v_i h_t(i), v_i l_t(i)), where every state has the continuation that is best for it:
+  h_t(i) is the largest over σ of Σ_j max(a h_{t+1}(j), a l_{t+1}(j)) with a = A(x_t, σ)(i, j), and
+  l_t(i) the smallest of the sums of minima; both are ``final`` after the last frame.
 
 A search that ends within ``max_nodes`` has proven its answer, up to the rounding of float64.
 """
@@ -36,6 +37,7 @@ MAX_NODES = 50_000
 NODES_RULE = Integer(low=1)
 
 _LARGEST = 1 << 27  # numbers in the operators of one sequence; longer ones are not searched
+_BOUNDLESS = 1e200
 _LEAST = 1e-140  # of all weights together, the least whose square is told from nothing
 
 
@@ -69,7 +71,6 @@ def best_labels(
     labels: IndexArray = smooth_labels(model, features, offsets).scores.argmax(axis=1)
     n_sequences = len(offsets) - 1
     proven, n_nodes = np.zeros(n_sequences, np.bool_), np.zeros(n_sequences, np.int64)
-    signed = not model.is_nonnegative
     size = model.n_labels * model.n_states**2
     with stage("Searching", n_sequences) as progress, one_blas_thread():
         for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
@@ -77,27 +78,25 @@ def best_labels(
                 proven[i] = True
             elif (end - begin) * size <= _LARGEST:
                 found = labels[begin:end]
-                proven[i], n_nodes[i] = _search(
-                    model, features[begin:end], signed, max_nodes, found
-                )
+                proven[i], n_nodes[i] = _search(model, features[begin:end], max_nodes, found)
             progress.advance()
     return BestLabels(labels, proven, n_nodes)
 
 
 def _search(
-    model: ContinuousTagger, features: FloatArray, signed: bool, max_nodes: int, labels: IndexArray
+    model: ContinuousTagger, features: FloatArray, max_nodes: int, labels: IndexArray
 ) -> tuple[bool, int]:
     """Improve the labels of one sequence in place; tell whether they are proven, and the nodes."""
     operators = _label_operators(model, features)
     # A stranger's file may hold weights whose squares overflow.
     with np.errstate(over="ignore", invalid="ignore"):
-        bounds = _bounds(operators, model, signed)
+        bounds = _bounds(operators, model)
         weight = _weight(operators, model, labels)
     if bounds is None or not np.isfinite(weight):
         return False, 0
     found = labels.copy()
     ends = model.initial, model.final
-    weight, nodes = search_labels(operators, ends, bounds, signed, max_nodes, found, weight)
+    weight, nodes = search_labels(operators, ends, bounds, max_nodes, found, weight)
     labels[:] = found
     return nodes > 0 and _LEAST < weight < np.inf, abs(nodes)
 
@@ -109,7 +108,7 @@ def _label_operators(model: ContinuousTagger, features: FloatArray) -> FloatArra
     return flat.reshape(len(features), model.n_labels, n, n)
 
 
-def _bounds(operators: FloatArray, model: ContinuousTagger, signed: bool) -> Bounds | None:
+def _bounds(operators: FloatArray, model: ContinuousTagger) -> Bounds | None:
     """Bound what continuations are worth, or give None where the numbers leave no room for it.
 
     ``operators`` are scaled in place, so that the squared weights of all labellings sum to one.
@@ -125,14 +124,20 @@ def _bounds(operators: FloatArray, model: ContinuousTagger, signed: bool) -> Bou
             return None
         squares[t] = summed / scale
         operators[t] /= np.sqrt(scale)
-    largest = np.zeros((n_frames + 1, n))
-    largest[-1] = model.final
-    for t in range(n_frames - 1, -1, -1) if not signed else ():
-        largest[t] = np.minimum((operators[t] @ largest[t + 1]).max(axis=0), 1e300)
+    # Far from the end what states are worth may leave what a float holds: there is no bound then.
+    low, high = np.full((n_frames + 1, n), -_BOUNDLESS), np.full((n_frames + 1, n), _BOUNDLESS)
+    low[-1] = high[-1] = model.final
+    for t in range(n_frames - 1, -1, -1):
+        gains, losses = np.maximum(operators[t], 0.0), np.minimum(operators[t], 0.0)
+        least = (gains @ low[t + 1] + losses @ high[t + 1]).min(axis=0)
+        most = (gains @ high[t + 1] + losses @ low[t + 1]).max(axis=0)
+        if not max(-least.min(), most.max()) < _BOUNDLESS:
+            break
+        low[t], high[t] = least, most
     sizes = np.sqrt(np.maximum(np.einsum("tii->ti", squares), 0.0))
     if not (np.isfinite(squares).all() and np.isfinite(operators).all()):
         return None
-    return Bounds(squares=squares, sizes=sizes, largest=largest)
+    return Bounds(squares=squares, sizes=sizes, low=low, high=high)
 
 
 def _weight(operators: FloatArray, model: ContinuousTagger, labels: IndexArray) -> float:

@@ -18,13 +18,14 @@ class Bounds(NamedTuple):
     """What continuations can be worth, after every number of frames.
 
     ``squares[t]`` is the matrix G with v G vᵀ the sum of the squared weights of all continuations
-    of a prefix that led to v, and ``sizes[t]`` the roots of its diagonal. v · ``largest[t]`` bounds
-    the weight of every continuation, too, if weights have no sign.
+    of a prefix that led to v, and ``sizes[t]`` the roots of its diagonal. Whatever the
+    continuation, what it is worth from state i lies between ``low[t, i]`` and ``high[t, i]``.
     """
 
     squares: FloatArray
     sizes: FloatArray
-    largest: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 @kernel
@@ -32,7 +33,6 @@ def search_labels(
     operators: FloatArray,
     ends: tuple[FloatArray, FloatArray],
     bounds: Bounds,
-    signed: bool,
     max_nodes: int,
     best: IndexArray,
     best_weight: float,
@@ -76,17 +76,20 @@ def search_labels(
                         value = -np.inf
                 else:
                     size = 0.0
-                    largest = 0.0
+                    apart = 0.0  # every state with the continuation that is best for it
                     for i in range(n):
                         total = 0.0
                         for j in range(n):
                             total += bounds.squares[after, i, j] * vectors[after, label, j]
                         value += total * vectors[after, label, i]
-                        size += abs(vectors[after, label, i]) * bounds.sizes[after, i]
-                        largest += vectors[after, label, i] * bounds.largest[after, i]
+                        weight = vectors[after, label, i]
+                        size += abs(weight) * bounds.sizes[after, i]
+                        ends_of = bounds.high if weight > 0.0 else bounds.low
+                        apart += weight * ends_of[after, i]
                     value = np.sqrt(max(value, 0.0) + _ROUNDING * size * size)
-                    if not signed and largest < value:
-                        value = largest
+                    apart += _ROUNDING * size
+                    if apart < value:
+                        value = apart
                     if np.isnan(value):  # overflown: no bound
                         value = np.inf
                 values[depth, label] = value
