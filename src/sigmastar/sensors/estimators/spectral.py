@@ -79,6 +79,7 @@ class SpectralSequenceTagger(TaggerEstimator):
     Examples
     --------
     >>> import numpy as np
+    >>> from sigmastar import CentroidFeatures
     >>> rng = np.random.default_rng(0)
     >>> labels = [np.repeat(rng.integers(0, 2, 8), 5) for _ in range(30)]
     >>> frames = [rng.normal(3.0 * y[:, None], 1.0, (40, 2)) for y in labels]
