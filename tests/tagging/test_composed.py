@@ -88,7 +88,13 @@ def test_one_transducer_writes_what_the_parts_write_one_after_the_other(text, ki
         assert [FIRST.tags[t] for t in one.run_aligned(codes, starts)] == expected
 
 
-FAR = "T0 -> T2 / T1 (T3 | up/ANY)* _\nup/T1 -> T0 / _ T2? T3\nT3 -> T1 / on/ANY _\n"
+FAR = """
+T0 -> T2 / T1 (T3 | up/ANY)* _
+up/T1 -> T0 / _ T2? T3
+T2 -> T3 / _ T2? T1
+on/T2 -> T0
+T3 -> T1 / on/ANY _
+"""
 
 
 @pytest.mark.parametrize("kind", sorted(MACHINES))

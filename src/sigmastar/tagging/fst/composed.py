@@ -41,6 +41,7 @@ __all__ = ["ComposedTransducer", "one_after_the_other"]
 
 _FIRST_STATES = 1 << 14
 _FIRST_ROWS = 1 << 12
+_MOST_NUMBERS = 1 << 26  # in the rows of what the stages remember: 512 MiB
 
 
 def one_after_the_other(
@@ -110,7 +111,8 @@ class ComposedTransducer:
         self.stages = stages_of(rules, phrases, n_tags)
         self.n_symbols = self.n_classes * self.stages.marks.shape[1]
         self._lock = ForkLock()
-        self._rows = self._new_rows(min(max_states, _FIRST_ROWS))
+        self._most_rows = max(64, min(max_states, _MOST_NUMBERS // len(self.stages.start)))
+        self._rows = self._new_rows(min(self._most_rows, _FIRST_ROWS))
         forget_rows(self._rows, self.stages.start)
         self._memory = new_memory(min(max_states, _FIRST_STATES), 0, n_paths=1)
         # The states of a tagger that grows; its arcs are kept as part of the composed ones alone.
@@ -211,18 +213,18 @@ class ComposedTransducer:
 
     def _make_room(self, why: int) -> bool:
         """Move what is full to a larger place, or start anew; tell whether all was kept."""
-        if why == NO_ROOM_FOR_ROWS:
-            size = len(self._rows.values)
-        else:
-            tagger_is_full = why == NO_ROOM_FOR_TAGGER
-            size = len((self._tagger_memory if tagger_is_full else self._memory).states)
-        if size >= self.max_states:
+        size, most = len(self._memory.states), self.max_states
+        if why == NO_ROOM_FOR_TAGGER:
+            size = len(self._tagger_memory.states)
+        elif why == NO_ROOM_FOR_ROWS:
+            size, most = len(self._rows.values), self._most_rows
+        if size >= most:
             forget(self._memory, 0)
             forget(self._tagger_memory, self._boundary)
             forget_rows(self._rows, self.stages.start)
             self.n_restarts += 1
             return False
-        size = min(self.max_states, 4 * size)
+        size = min(most, 4 * size)
         if why == NO_ROOM_FOR_ROWS:
             rows = self._new_rows(size)
             move_rows(self._rows, rows)
