@@ -127,8 +127,7 @@ class LazyTransducer:
                     break
                 size = len(self._memory.states)
                 if size < self.max_states:
-                    size = min(self.max_states, 4 * size)
-                    self._memory = larger(self._memory, new_memory(size, model.n_tags))
+                    self._grow(min(self.max_states, 4 * size))
                 elif fresh:  # one sentence that is larger than the whole memory
                     part = slice(starts[done], starts[done + 1])
                     alone = np.array([0, starts[done + 1] - starts[done]])
@@ -138,3 +137,7 @@ class LazyTransducer:
                     forget(self._memory, model.n_tags)
                     self.n_restarts += 1
         return output
+
+    def _grow(self, n_states: int) -> None:
+        """Move to a larger memory."""
+        self._memory = larger(self._memory, new_memory(n_states, self.model.n_tags))
