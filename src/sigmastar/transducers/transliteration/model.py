@@ -36,38 +36,23 @@ from sigmastar.transducers.transliteration.forms import (
     out_of_form,
 )
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
-from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.reranker import choose, feature_scores
+from sigmastar.transducers.transliteration.scorers import KINDS, LOWEST, SCORERS, scorer_matrix
 
 __all__ = [
-    "SCORERS",
     "TransliterationModel",
     "as_shares",
     "find_candidates",
-    "scorer_matrix",
 ]
 
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
-_KINDS: Mapping[str, Any] = {
-    "ngram": JointNgram,
-    "reverse": JointNgram,
-    "short": JointNgram,
-    "target": JointNgram,
-    "spectral": JointSpectral,
-    "learnfst": ChunkTransducer,
-    "em": ChunkTransducer,
-    "discriminative": LogLinear,
-}
-# Scorers in the order of their columns; the first three come from the search itself.
-SCORERS = ("search", "weights", "length", *_KINDS)
 _SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
 _FACTS: Mapping[str, Fact] = {
     "unit_weights": Floats("units"),
     "scorer_weights": Floats("scorers"),
     "feature_weights": Floats("features"),
 }
-_LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +263,7 @@ class TransliterationModel(StoredModel):
         try:
             parts: dict[str, Any] = {}
             for name, inner in meta["parts"].items():
-                kind = ChunkTransducer if name == "decoder" else _KINDS[name]
+                kind = ChunkTransducer if name == "decoder" else KINDS[name]
                 parts[name] = kind.from_stored(Stored(name, stored.within(f"{name}:"), inner))
             keys, sizes = stored.array("unit_keys"), stored.array("unit_sizes")
             units = Units.from_arrays(keys, sizes, meta["base"])
@@ -373,33 +358,5 @@ def find_candidates(
     if "discriminative" not in parts:
         return found
     more = parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap)
-    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), _LOWEST)
+    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
     return merged(found, replace(more, log_prob=log_prob))
-
-
-def scorer_matrix(
-    found: Candidates, parts: Mapping[str, Any], units: Units, unit_weights: FloatArray
-) -> FloatArray:
-    """Return what each scorer says of each candidate; absent scorers say 0."""
-    matrix = np.zeros((len(found), len(SCORERS)))
-    matrix[:, 0] = found.log_prob
-    logs = np.concatenate([[0.0], np.cumsum(np.log(unit_weights)[found.path])])
-    matrix[:, 1] = logs[found.offsets[1:]] - logs[found.offsets[:-1]]
-    matrix[:, 2] = found.target.lengths
-    for column, name in enumerate(SCORERS):
-        if name not in parts:
-            continue
-        part = parts[name]
-        if name == "reverse":
-            values = part.log_proba(found.reversed_path(), found.offsets)
-        elif name == "target":
-            values = part.log_proba(found.target.symbols, found.target.offsets)
-        elif name in ("learnfst", "em"):
-            values = part.log_proba(found.pairs())
-        elif name == "discriminative":
-            matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
-            continue
-        else:
-            values = part.log_proba(found.path, found.offsets)
-        matrix[:, column] = np.maximum(values, _LOWEST)
-    return matrix
