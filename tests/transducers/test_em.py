@@ -15,7 +15,7 @@ from sigmastar.transducers.moments.lattices import (
     expected_trigrams,
     find_units,
 )
-from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
+from sigmastar.transducers.transliteration.chunk_learning import learn_chunk_transducer
 from transducers.oracles import path_sum, random_parameters
 
 SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))

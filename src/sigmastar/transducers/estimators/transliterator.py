@@ -55,6 +55,8 @@ class Transliterator(ModelEstimator, Recipe):
         How many candidates to judge, and hypotheses to keep while searching.
     align_iter, max_iter : int
         Rounds of EM over alignments, and over states for ``"em"``.
+    state_iter : int
+        Rounds in which ``"learnfst"`` is learned again, from alignments weighed by its last result.
     inputs : {"independent", "exact", "reweighted"}
         The estimator of ``"learnfst"``; see :class:`SpectralTransducer`.
     source_form : {"auto", "given", "composed", "decomposed", "folded"}
