@@ -45,7 +45,6 @@ __all__ = [
 EXPERIMENTS = ("difficulty", "length", "baselines", "schur", "dependence")
 SIZES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000)
 LEVELS = (5, 7, 9, 11)  # orders of magnitude of the difficulty
-PROBLEMS = 4  # of each of them
 ALPHABETS = (2, 10)  # the smallest and the largest
 MOST_OUTPUTS = 10_000  # test strings of a length are all that there are
 
@@ -67,29 +66,32 @@ def run(
     runs: int = 10,
     sizes: Sequence[int] = SIZES,
     shape: Shape = SMALL,
+    problems: int = 4,
     seed: int = 0,
 ) -> list[CurvePoint]:
     """Run some of ``EXPERIMENTS`` with so many samples a point, of ``sizes`` training pairs.
 
-    ``shape`` is that of the problems of all but the first, which draws alphabets of 2 to 10.
+    ``shape`` is that of the problems of all but the first, which draws ``problems`` of each
+    difficulty with alphabets of 2 to 10 symbols.
     """
     makers = (_difficulty, _length, _baselines, _schur, _dependence)
     rows: list[CurvePoint] = []
     with stage("experiments", len(which)) as progress:
         for name in which:
             number = EXPERIMENTS.index(name)
-            sampling = Sampling(np.random.default_rng([seed, number]), runs, sizes)
+            sampling = Sampling(np.random.default_rng([seed, number]), runs, sizes, problems)
             rows += makers[number](sampling, shape)
             progress.advance(note=name)
     return rows
 
 
 class Sampling(NamedTuple):
-    """Where samples come from, how many there are a point, and how large they are."""
+    """Where samples come from, how many there are a point, how large they are; and problems."""
 
     rng: np.random.Generator
     runs: int
     sizes: Sequence[int]
+    problems: int
 
 
 def _curve(
@@ -99,7 +101,7 @@ def _curve(
     learn: Callable[[AlignedMoments], Transducer],
     sampling: Sampling,
 ) -> list[CurvePoint]:
-    rng, runs, sizes = sampling
+    rng, runs, sizes, _ = sampling
 
     def errors(n: int) -> list[float]:
         return [problem.error(learn(problem.sample(n, rng))) for _ in range(runs)]
@@ -118,12 +120,12 @@ def _spectral(m: int, inputs: Any = "independent") -> Callable[[AlignedMoments],
 def _difficulty(sampling: Sampling, shape: Shape) -> list[CurvePoint]:
     """Problems whose difficulties lie in four orders of magnitude, so many of each."""
     chosen: dict[int, list[TransducerProblem]] = {order: [] for order in LEVELS}
-    rng = sampling.rng
-    while min(map(len, chosen.values())) < PROBLEMS:
+    rng, wanted = sampling.rng, sampling.problems
+    while min(map(len, chosen.values())) < wanted:
         k, size = (int(number) for number in rng.integers(*ALPHABETS, size=2, endpoint=True))
         problem = random_problem(rng, Shape(k, size, int(rng.integers(2, min(size, 4) + 1))))
         order = round(float(np.log10(problem.difficulty())))
-        if order in LEVELS and len(chosen[order]) < PROBLEMS:
+        if order in LEVELS and len(chosen[order]) < wanted:
             chosen[order].append(problem)
     rows = []
     for order, problems in chosen.items():
@@ -139,7 +141,7 @@ def _difficulty(sampling: Sampling, shape: Shape) -> list[CurvePoint]:
 
 def _length(sampling: Sampling, shape: Shape) -> list[CurvePoint]:
     """Measure the error on longer test strings, of models learned from three sample sizes."""
-    rng, runs, _ = sampling
+    rng, runs = sampling.rng, sampling.runs
     problem = posed_problem(rng, shape)
     share = problem.inputs.sum(axis=(1, 2))
     longest = min(8, int(np.log(MOST_OUTPUTS) / np.log(problem.size)))
