@@ -50,9 +50,13 @@ class TransducerProblem:
 
     def __init__(self, model: ParametricTransducer, inputs: FloatArray) -> None:
         self.model = model
-        self.operators = model.to_transducer()
         self.inputs = inputs
         self.k, self.size = len(model.input_alphabet), len(model.output_alphabet)
+
+    @cached_property
+    def operators(self) -> Transducer:
+        """The operator form of the model."""
+        return self.model.to_transducer()
 
     @cached_property
     def prob(self) -> FloatArray:
@@ -96,9 +100,10 @@ class TransducerProblem:
     @cached_property
     def bigrams(self) -> FloatArray:
         """P[y1 = j, y2 = i] by x2, y2 = i, y1 = j, together with the probability of x2."""
-        start, move = self.model.initial, self.model.transition
-        before = np.einsum("abc,h,hj,ahg->bgj", self.inputs, start, self.model.emission, move)
-        return np.asarray(np.einsum("bgj,gi->bij", before, self.model.emission))
+        emission = self.model.emission
+        begun = (self.model.initial[:, None] * emission).T  # y1 × states
+        moves = np.tensordot(self.inputs.sum(axis=2).T, self.model.transition, 1)  # by x2
+        return np.asarray((begun @ moves @ emission).transpose(0, 2, 1), dtype=np.float64)
 
     def difficulty(self) -> float:
         """Return c = λ² m l / (μ σ_O² σ_P⁴), from the true parameters."""

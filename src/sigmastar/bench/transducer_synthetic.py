@@ -44,7 +44,7 @@ __all__ = [
 
 EXPERIMENTS = ("difficulty", "length", "baselines", "schur", "dependence")
 SIZES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000)
-LEVELS = (5, 7, 9, 11)  # orders of magnitude of the difficulty
+LEVELS = (7, 9, 11, 13)  # orders of magnitude of the difficulty
 ALPHABETS = (2, 10)  # the smallest and the largest
 MOST_OUTPUTS = 10_000  # test strings of a length are all that there are
 
