@@ -1,7 +1,7 @@
 """Make exhibits one after the other, each kept as soon as it is made.
 
 A run that was stopped goes on where it was: what the folder holds of the same exhibit, settings and
-version is not made again. An exhibit whose data are missing is told of and does not stop the others.
+version is not made again. An exhibit whose data are missing is told of and stops no other.
 """
 
 from __future__ import annotations
