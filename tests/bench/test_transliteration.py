@@ -131,7 +131,9 @@ def test_the_methods_are_trained_without_test_pairs(names, monkeypatch):
     assert result.word_accuracy == 100 * ss.metrics.word_accuracy(truth, guesses)
 
 
-def test_parts_that_are_missing_are_told(names):
+def test_parts_are_taken_for_what_they_are_and_told_of_if_missing(names):
+    found = states.Names.of(Splits(names.train, names.dev, names.test, name="en-ru"))
+    assert (found.train, found.dev, found.test) == (names.train, names.dev, names.test)
     with pytest.raises(DataNotFound, match="three parts"):
         states.Names.of(Splits(names.train, None, names.test, name="en-ru"))
 

@@ -9,7 +9,6 @@ normalized edit distance times 100.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,6 @@ import numpy as np
 from sigmastar.bench.papers.published_transducers import PAIRS
 from sigmastar.core.errors import DataNotFound
 from sigmastar.core.progress import stage
-from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned, Symbol
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
@@ -134,14 +132,14 @@ def _tested(
 ) -> StatesRow:
     truth = list(names.test.target)
     best = _best_outputs(learned.model, names, names.test)
-    drawn = _drawn_outputs(learned.model, names, names.test, random_state=seed)
-    common = [Counter(row).most_common(1)[0][0] for row in zip(*drawn, strict=True)]
+    drawn = _drawn_outputs(learned.model, names, names.test, draws=1, seed=seed)
+    common = _drawn_outputs(learned.model, names, names.test, draws=DRAWS, seed=seed)
     return StatesRow(
         way,
         n_states,
         sigma=float(learned.info["singular_values"][n_states - 1]),
         ned=_ned(truth, best),
-        ned_sampled=float(np.mean([_ned(truth, outputs) for outputs in drawn])),
+        ned_sampled=_ned(truth, drawn),
         ned_commonest=_ned(truth, common),
         mean_f_score=100 * mean_f_score(truth, best),
         seconds=seconds,
@@ -165,14 +163,12 @@ def _best_outputs(
 
 
 def _drawn_outputs(
-    model: ChunkTransducer, names: Names, judged: PairCorpus, *, random_state: RandomState
-) -> list[list[tuple[Symbol, ...]]]:
-    rng, source = as_generator(random_state), _inputs(names, judged)
+    model: ChunkTransducer, names: Names, judged: PairCorpus, *, draws: int, seed: int
+) -> list[tuple[Symbol, ...]]:
+    """Draw outputs of each input, and keep the commonest."""
+    found = model.commonest(_inputs(names, judged), draws=draws, random_state=seed)
     alphabet = names.train.target.alphabet
-    return [
-        [tuple(alphabet.decode(codes)) for codes in model.sample(source, random_state=rng)]
-        for _ in range(DRAWS)
-    ]
+    return [tuple(alphabet.decode(row[0][0])) for row in found]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ framed by a begin and an end symbol that write themselves, so that both ends of 
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +18,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.facts import Codes, Fact, proved
 from sigmastar.core.model_files import Stored
-from sigmastar.core.rng import RandomState
+from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
@@ -123,6 +125,23 @@ class ChunkTransducer:
         framed = frame_corpus(source, begin=not self.begun)
         drawn = sample_outputs(self.model, framed, random_state=random_state, floor=0.0)
         return [self._spell(path) for path in map(np.ndarray.tolist, drawn)]
+
+    def commonest(
+        self, source: Corpus, n_best: int = 1, *, draws: int, random_state: RandomState = None
+    ) -> list[list[tuple[list[int], float]]]:
+        """Draw outputs of each input; return the n commonest, with the logarithms of their shares.
+
+        Of outputs drawn equally often, the one drawn first comes first.
+        """
+        rng = as_generator(random_state)
+        counts: list[Counter[tuple[int, ...]]] = [Counter() for _ in range(len(source))]
+        for _ in range(draws):
+            for count, codes in zip(counts, self.sample(source, random_state=rng), strict=True):
+                count[tuple(codes)] += 1
+        return [
+            [(list(codes), math.log(n / draws)) for codes, n in count.most_common(n_best)]
+            for count in counts
+        ]
 
     @cached_property
     def _spelling(self) -> list[list[int]]:
