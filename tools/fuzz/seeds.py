@@ -203,6 +203,11 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
         "fst-phrases-after-rules",
         lambda: fst("n1").with_rules(rules(words)).with_phrases(),
     )
+    yield (
+        "fst-lazy-rules-and-phrases",
+        lambda: fst("lazy", max_states=64).with_rules(rules(f"{words}\n{far}")).with_phrases(),
+    )
+    yield "fst-s-rules", lambda: fst("s", corpus=WORDS).with_rules(rules(words))
 
 
 def _sensors() -> Iterator[tuple[str, Maker]]:
