@@ -81,6 +81,8 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
 _EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1, "random_state": 0}
 _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 
+_CLOSED = {"completion": "closed-form"}
+
 METHODS: Mapping[str, LearningMethod] = {
     name: LearningMethod(estimator, summary, fixed)
     for name, estimator, summary, fixed in (
@@ -89,6 +91,7 @@ METHODS: Mapping[str, LearningMethod] = {
         ("spectral-string", "SpectralWFA", "spectral, string statistics", {"statistics": "string"}),
         ("convex", "ConvexWFA", "nuclear-norm regression", {}),
         ("tensor", "TensorHMM", "tensor decomposition of an HMM", {}),
+        ("tensor-closed", "TensorHMM", "the same, all in closed form as published", _CLOSED),
         ("separable", "SeparablePFA", "separable PFA", {}),
         ("em", "BaumWelchPFA", "Baum-Welch, PFA", _EM),
         ("em-hmm", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
