@@ -8,6 +8,7 @@ import pytest
 import sigmastar as ss
 from automata.oracles_moments import separated_hmm
 from sigmastar.automata.learn.blocks.tensor import orthogonal_decomposition, symmetrized
+from sigmastar.automata.learn.blocks.tensor_regression import complete_by_regression
 from sigmastar.automata.learn.tensor import learn_tensor
 
 
@@ -74,6 +75,31 @@ def test_arbitrary_bases_serve_as_well():
     np.testing.assert_allclose(
         ss.log_proba(model, strings), ss.log_proba(truth, strings), atol=1e-6
     )
+
+
+def test_the_mean_stop_holds_back_little_where_there_are_data():
+    truth = separated_hmm(3, seed=2)
+    emission = truth.emission / truth.emission.sum(axis=1, keepdims=True)
+    pairs = ss.moments.exact_pairs(truth.to_pfa())
+    model = complete_by_regression(emission, pairs, 3000.0, truth.alphabet)
+    np.testing.assert_allclose(model.stop, truth.stop, atol=0.01)
+    assert np.ptp(truth.stop) > 0.2
+
+
+def test_stops_that_the_data_leave_open_are_drawn_to_the_mean():
+    """States that go on alike: any stops of one mean would do."""
+    truth = separated_hmm(3, seed=2)
+    alike = ss.HMM(
+        truth.initial,
+        np.tile(truth.transition[:1], (3, 1)),
+        truth.emission,
+        truth.stop,
+        truth.alphabet,
+    )
+    emission = truth.emission / truth.emission.sum(axis=1, keepdims=True)
+    pairs = ss.moments.exact_pairs(alike.to_pfa())
+    model = complete_by_regression(emission, pairs, 3000.0, truth.alphabet)
+    assert np.ptp(model.stop) < 0.1 < np.ptp(truth.stop)
 
 
 def test_orthogonal_tensors_are_decomposed():
