@@ -45,8 +45,8 @@ class SeparablePFA(MomentEstimator):
         each choice given the others.
     coupled : bool
         Whether the weights of all symbols of a state are bound by one constraint, as published,
-        rather than those of each symbol by its own. Slower, and seldom nearer to the truth. On the
-        command line: ``--method separable-coupled``.
+        rather than those of each symbol by its own. The results hardly differ. On the command
+        line: ``--method separable-coupled``.
     smoothing : float
         Probability with which every state acts as a memoryless source; it keeps unseen strings
         possible. Zero gives the plain estimate.
