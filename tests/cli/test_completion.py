@@ -65,7 +65,10 @@ def test_fish_completes_the_last_of_several_names():
     answer = complete(
         "fish", "sigmastar bench pautomac -m em,sep", _TYPER_COMPLETE_FISH_ACTION="get-args"
     )
-    assert answer.strip() == "em,separable\tseparable PFA"
+    assert answer.splitlines() == [
+        "em,separable\tseparable PFA",
+        "em,separable-coupled\tthe same, one constraint a state",
+    ]
 
 
 def test_model_files_are_completed(tmp_path, monkeypatch):
