@@ -10,6 +10,7 @@ from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.automata.inference.scoring import Scoring
 from sigmastar.bench import (
+    runtimes,
     spice,
     transducer_synthetic,
     transliteration,
@@ -112,6 +113,7 @@ SAME = {
     "UNKNOWN": Unknown.__args__,
     "WALL_METHODS": [method.name for method in wall_following._methods()],
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
+    "RUNTIME_METHODS": runtimes.METHODS,
     "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],
 }
