@@ -110,10 +110,20 @@ DEMO_PARTS = {
 }
 SYNTHETIC = ("difficulty", "length", "baselines", "schur", "dependence")
 G2P_LANGUAGES = tuple("ady arm bul dut fre geo gre hin hun ice jpn kor lit rum vie".split())
+TRANSLITERATION_TABLES = {
+    "methods": "every method beside other tools",
+    "data": "properties of the data, Table 1 of the paper",
+    "states": "error by the number of states, Table 2",
+    "times": "seconds of an EM iteration, Table 3",
+    "curves": "learning curves of LearnFST and EM, Figure 4",
+}
 TRANSLITERATION_ROWS = (
     "LearnFST, m = 1",
     "LearnFST, m = 2",
     "LearnFST, m = 3",
+    "LearnFST, m = 4",
+    "LearnFST, m = 5",
+    "EM transducer, m = 2",
     "EM transducer, m = 3",
     "joint spectral",
     "joint n-gram",
