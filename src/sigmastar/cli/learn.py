@@ -77,7 +77,8 @@ def learn(
 
     DATA may be a pattern or a directory: then files are cut into parts, which
     need not fit into memory together, and spectral, convex, tensor, separable,
-    em, em-hmm, em-tensor and bw-sep learn from them, on threads, processes or a cluster.
+    em, em-hmm, em-tensor and bw-sep learn from them, on threads, processes or a
+    cluster.
 
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
