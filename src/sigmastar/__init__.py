@@ -96,6 +96,7 @@ _EXPORTS = {
     "Transliterator": "sigmastar.transducers.estimators.transliterator",
     "write_report": "sigmastar.show.report.build",
     "SigmastarError": "sigmastar.core.errors",
+    "memory_limit": "sigmastar.core.memory",
 }
 _SUBPACKAGES = ("datasets", "inference", "metrics", "moments", "plots")
 _ALIASES = {
@@ -148,6 +149,7 @@ if TYPE_CHECKING:
     from sigmastar.automata.models.wfa import WFA as WFA
     from sigmastar.core import errors as errors
     from sigmastar.core.errors import SigmastarError as SigmastarError
+    from sigmastar.core.memory import memory_limit as memory_limit
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frames import FrameTable as FrameTable

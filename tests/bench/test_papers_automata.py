@@ -111,6 +111,8 @@ def test_pautomac_learns_from_the_training_strings_and_measures_on_the_others(mo
     model = find_method("separable").build(n_states=2).fit(SMALL.train)
     expected = ss.metrics.pautomac_perplexity(model, SMALL.test, SMALL.solution)
     assert result.perplexity == pytest.approx(expected)
+    wrong = 100 * ss.metrics.word_error_rate(model, SMALL.test)
+    assert result.word_error_rate == pytest.approx(wrong)
 
 
 def test_tags_are_learned_from_the_training_part_and_measured_on_the_test_part(monkeypatch):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sigmastar.core.atomic import atomic_open, atomic_write, atomic_write_all
+from sigmastar.core.atomic import atomic_open, atomic_write, atomic_write_all, tidy
 
 
 def rights(path):
@@ -106,6 +106,34 @@ def test_of_files_that_belong_together_none_appears_if_one_cannot_be_written(tmp
     with pytest.raises(FileNotFoundError, match="directory that exists"):
         atomic_write_all({one: b"1", tmp_path / "missing" / "two": b"2"})
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("one", b"old")]
+
+
+KILLED_BETWEEN_MOVES = """
+import os, signal, sys
+from sigmastar.core.atomic import atomic_write_all
+replace = os.replace
+def killed(part, target):
+    replace(part, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.replace = killed
+atomic_write_all({sys.argv[1]: b"new 1", sys.argv[2]: b"new 2"})
+"""
+
+
+@pytest.mark.parametrize("after", ["a reader", "a writer"])
+def test_files_that_belong_together_are_not_mixed_by_a_kill(tmp_path, after):
+    one, two = tmp_path / "one", tmp_path / "two"
+    atomic_write_all({one: b"old 1", two: b"old 2"})
+    command = [sys.executable, "-c", KILLED_BETWEEN_MOVES, str(one), str(two)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert (one.read_bytes(), two.read_bytes()) == (b"new 1", b"old 2")
+    if after == "a reader":
+        tidy(tmp_path)
+    else:
+        atomic_write(tmp_path / "zero", b"")
+        (tmp_path / "zero").unlink()
+    contents = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert contents == {"one": b"new 1", "two": b"new 2"}
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path):

@@ -40,17 +40,39 @@ def test_a_kernel_is_cached(tmp_path):
     assert list((tmp_path / "cache").rglob("*.nbc"))
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", [b"", b"\x80\x04garbage", None])
-def test_a_damaged_cache_costs_a_compilation_only(tmp_path, suffix, damage):
-    place = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    run(tmp_path, **place)
-    for file in (tmp_path / "cache").rglob(f"*.{suffix}"):
-        content = file.read_bytes()
-        file.write_bytes(content[: len(content) // 2] if damage is None else damage)
-    for _ in range(2):
-        done = run(tmp_path, **place)
-        assert (done.stdout, done.stderr) == ("42\n", "")
+DAMAGED = """
+import sys
+import numba
+from importlib import import_module
+from pathlib import Path
+
+def answer(folder):
+    numba.config.CACHE_DIR = str(folder)
+    sys.modules.pop("own", None)
+    own = import_module("own")
+    return own.double(21), sum(own.double.stats.cache_hits.values())
+
+for suffix in ("nbi", "nbc"):
+    for name, damage in {"empty": b"", "garbage": b"\\x80\\x04garbage", "half": None}.items():
+        folder = Path("cache", suffix, name)
+        answer(folder)
+        for file in folder.rglob(f"*.{suffix}"):
+            content = file.read_bytes()
+            file.write_bytes(content[: len(content) // 2] if damage is None else damage)
+        print(suffix, name, answer(folder), answer(folder))
+"""
+
+
+def test_a_damaged_cache_costs_a_compilation_only(tmp_path):
+    (tmp_path / "own.py").write_text(MODULE)
+    (tmp_path / "damaged.py").write_text(DAMAGED)
+    done = subprocess.run(
+        [sys.executable, "damaged.py"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    cases = [(suffix, how) for suffix in ("nbi", "nbc") for how in ("empty", "garbage", "half")]
+    # Right both times: compiled anew first, found on disk then.
+    expected = [f"{suffix} {how} (42, 0) (42, 1)" for suffix, how in cases]
+    assert (done.stdout.splitlines(), done.stderr) == (expected, "")
 
 
 def test_without_a_place_to_write_kernels_compile_all_the_same(tmp_path):

@@ -1,7 +1,10 @@
 """Bounds on memory: how they are told, and what is refused."""
 
 import pytest
+from typer.testing import CliRunner
 
+import sigmastar as ss
+from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidParameter, TooLarge
 from sigmastar.core.memory import available_memory, check_memory, memory_budget, readable_size
 
@@ -50,3 +53,25 @@ def test_sizes_for_people():
         "7.8 GB",
         "1,200.0 GB",
     ]
+
+
+def test_a_block_has_a_bound_of_its_own(monkeypatch):
+    monkeypatch.setenv("SIGMASTAR_MAX_MEMORY", "7MB")
+    with ss.memory_limit("2MB"):
+        assert memory_budget() == 2_000_000
+        with ss.memory_limit(5):
+            assert memory_budget() == 5
+        assert memory_budget("1MB") == 1_000_000
+    assert memory_budget() == 7_000_000
+    with pytest.raises(InvalidParameter, match="max_memory must be"), ss.memory_limit("much"):
+        pass
+
+
+def test_commands_take_a_bound(tmp_path):
+    corpus = tmp_path / "many.txt"
+    corpus.write_text("\n".join(f"a{i} b{i} c{i}" for i in range(400)) + "\n")
+    learn = ["learn", str(corpus), "-m", "spectral", "-o", str(tmp_path / "m.sigma")]
+    done = CliRunner().invoke(app, ["--max-memory", "1MB", *learn])
+    assert isinstance(done.exception, TooLarge)
+    assert not (tmp_path / "m.sigma").exists()
+    assert CliRunner().invoke(app, ["--max-memory", "1GB", *learn]).exit_code == 0

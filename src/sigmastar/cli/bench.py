@@ -7,7 +7,11 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
+<<<<<<< HEAD
     bench_runtimes,
+=======
+    bench_sensors,
+>>>>>>> 679458aff8f9f167f0bf88df44a4046d69e624f5
     bench_spice,
     bench_taggers,
     bench_transducers,
@@ -40,7 +44,7 @@ app.command()(bench_runtimes.runtimes)
 app.command()(bench_generated.generated)
 app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)
-app.command("wall-following")(bench_taggers.wall_following)
+app.command("wall-following")(bench_sensors.wall_following)
 app.command()(bench_transducers.transliteration)
 app.command()(bench_transducers.g2p)
 app.command("transducer-synthetic")(bench_transducers.transducer_synthetic)

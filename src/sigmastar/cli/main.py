@@ -28,6 +28,7 @@ from sigmastar.cli import (
 )
 from sigmastar.cli.output import err, note, progress, shown
 from sigmastar.core.errors import SigmastarError
+from sigmastar.core.memory import memory_limit
 
 __all__ = ["app", "main"]
 
@@ -99,9 +100,17 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Refuse what needs more memory, such as 4GB [default: half of what is free].",
+        ),
+    ] = None,
 ) -> None:
     """Learn machines over strings: automata, HMMs, transducers and sequence taggers.
 
@@ -111,6 +120,8 @@ def _root(
     echo "open read" | sigmastar predict logs.sigma -
     sigmastar score logs.sigma new.txt
     """
+    if max_memory is not None:
+        context.with_resource(memory_limit(max_memory))
 
 
 def main() -> None:

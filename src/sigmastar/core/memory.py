@@ -1,26 +1,64 @@
 """How much memory there is to use, and a clear word before it runs out.
 
 Whoever is about to need much says how much and what for; what does not fit is refused before it
-starts. The bound is ``max_memory`` where a function has it, else ``SIGMASTAR_MAX_MEMORY``, else
-half of what is free.
+starts. The bound is ``max_memory`` where a function has it, else that of :func:`memory_limit`, else
+``SIGMASTAR_MAX_MEMORY``, else half of what is free.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeAlias
 
 from sigmastar.core.errors import InvalidParameter, TooLarge
 
-__all__ = ["MaxMemory", "available_memory", "check_memory", "memory_budget", "readable_size"]
+__all__ = [
+    "MaxMemory",
+    "available_memory",
+    "check_memory",
+    "memory_budget",
+    "memory_limit",
+    "readable_size",
+]
 
 MaxMemory: TypeAlias = int | str | None
 _SHARE = 0.5
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _UNKNOWN = 4 * 10**9  # where the system does not tell
+_limit: ContextVar[MaxMemory] = ContextVar("memory_limit", default=None)
+
+
+@contextlib.contextmanager
+def memory_limit(max_memory: int | str) -> Iterator[None]:
+    """Bound the memory that learners and readers may take while the block runs.
+
+    What would need more is refused with :class:`~sigmastar.errors.TooLarge` before it starts, or
+    made smaller where a learner can do with less, such as a search that leaves out a method.
+
+    Parameters
+    ----------
+    max_memory : int or str
+        Bytes, or a text such as ``"500MB"`` or ``"4GB"``. Without a bound of their own, blocks and
+        programs have ``SIGMASTAR_MAX_MEMORY``, else half of what is free.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> with ss.memory_limit("2GB"):
+    ...     model = ss.SpectralWFA(2).fit(["ab", "abb", "a"])
+    """
+    memory_budget(max_memory)  # refused here if it is none
+    before = _limit.set(max_memory)
+    try:
+        yield
+    finally:
+        _limit.reset(before)
 
 
 def available_memory() -> int:
@@ -48,8 +86,10 @@ def available_memory() -> int:
 
 def memory_budget(max_memory: MaxMemory = None) -> int:
     """Return the bound in bytes: a number, a text such as ``"4GB"``, or half of what is free."""
-    given = os.environ.get("SIGMASTAR_MAX_MEMORY") if max_memory is None else max_memory
-    if not given and max_memory is None:
+    given = _limit.get() if max_memory is None else max_memory
+    if given is None:
+        given = os.environ.get("SIGMASTAR_MAX_MEMORY") or None
+    if given is None:
         return int(_SHARE * available_memory())
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
         return given

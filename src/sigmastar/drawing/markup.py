@@ -19,7 +19,7 @@ _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
     r"\ud800-\udfff\ufffe\uffff]"
 )
-_VOID = frozenset({"meta", "br", "input", "hr"})
+_VOID = frozenset({"meta", "br", "img", "input", "hr"})
 
 
 class Markup(str):

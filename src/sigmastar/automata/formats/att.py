@@ -7,8 +7,10 @@ themselves are the symbols. Acceptors only: input and output of an arc must agre
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from sigmastar.automata.formats.arcs import EPSILON, Machine, MachineArc, from_machine, to_machine
@@ -21,6 +23,7 @@ from sigmastar.automata.formats.common import (
 )
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.atomic import tidy
 from sigmastar.core.errors import ParseError
 from sigmastar.corpus.readers.source import Source
 
@@ -61,6 +64,8 @@ def read_att(path: str | os.PathLike[str], *, symbols: str | os.PathLike[str] | 
     PFA or WFA
         A PFA if the weights are probabilities.
     """
+    with contextlib.suppress(OSError):  # reading alone never fails for it
+        tidy(Path(os.path.realpath(path)).parent)
     if symbols is None and os.path.isfile(symbols_path(path)):
         symbols = symbols_path(path)
     table = None if symbols is None else _read_symbols(symbols)

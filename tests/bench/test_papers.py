@@ -1,0 +1,87 @@
+"""The page of the five papers: made piece by piece, kept, and honest about what is missing."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from sigmastar.bench.papers.exhibit import Exhibit, Settings, Shown
+from sigmastar.bench.papers.page import write_papers_page
+from sigmastar.bench.papers.run import make_exhibits, minutes_left
+from sigmastar.core.errors import DataNotFound
+
+PICTURE = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+
+
+def exhibit(key, run, paper="First paper"):
+    return Exhibit(key, paper, f"Title of {key}", f"sigmastar bench {key}", 3.0, run)
+
+
+class Counted:
+    """An exhibit that knows how often it was made."""
+
+    def __init__(self):
+        self.times = 0
+
+    def __call__(self, settings):
+        self.times += 1
+        rows = [{"method": "<b>ours</b>", "published": None, "ours": 12.5 + settings.seed}]
+        return Shown(rows, [PICTURE], ["Not comparable: other data."])
+
+
+def missing(settings):
+    raise DataNotFound("the data are nowhere.")
+
+
+def test_what_was_made_is_kept_and_what_differs_is_made_again(tmp_path):
+    run = Counted()
+    exhibits = [exhibit("table", run)]
+    assert minutes_left(exhibits, Settings(), tmp_path) == 3.0
+    (first,) = make_exhibits(exhibits, Settings(), tmp_path)
+    assert minutes_left(exhibits, Settings(), tmp_path) == 0.0
+    (second,) = make_exhibits(exhibits, Settings(), tmp_path)
+    assert (run.times, first.kept, second.kept) == (1, False, True)
+    assert second.shown == first.shown
+    assert second.seconds == first.seconds
+    (third,) = make_exhibits(exhibits, Settings(seed=1), tmp_path)
+    assert (run.times, third.shown.rows[0]["ours"]) == (2, 13.5)
+    with open(tmp_path / "table.csv", newline="") as file:
+        assert list(csv.DictReader(file)) == [
+            {"method": "<b>ours</b>", "published": "", "ours": "13.5"}
+        ]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"made": 3}', "rows"])
+def test_a_damaged_record_is_made_again(tmp_path, damage):
+    run = Counted()
+    exhibits = [exhibit("table", run)]
+    list(make_exhibits(exhibits, Settings(), tmp_path))
+    path = tmp_path / "table.json"
+    record = json.loads(path.read_text())
+    record["rows"] = [{"ours": ["not", "a", "cell"]}]
+    path.write_text(json.dumps(record) if damage == "rows" else damage)
+    list(make_exhibits(exhibits, Settings(), tmp_path))
+    assert run.times == 2
+
+
+def test_missing_data_stop_nobody_and_are_tried_again(tmp_path):
+    exhibits = [exhibit("one", missing), exhibit("two", Counted(), "Second paper")]
+    one, two = make_exhibits(exhibits, Settings(), tmp_path)
+    assert (one.problem, two.problem) == ("the data are nowhere.", None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["two.csv", "two.json"]
+    path = tmp_path / "index.html"
+    write_papers_page([one, two], path)
+    text = path.read_text()
+    assert "Not made: the data are nowhere." in text
+    assert "sigmastar bench two" in text
+    assert "Not comparable: other data." in text
+
+
+def test_nothing_on_the_page_is_run(tmp_path):
+    made = list(make_exhibits([exhibit("table", Counted())], Settings(quick=True), tmp_path))
+    write_papers_page(made, Path(tmp_path / "index.html"))
+    text = (tmp_path / "index.html").read_text()
+    assert "alert(1)" not in text
+    assert "<b>ours</b>" not in text
+    assert "its figures mean nothing" in text
