@@ -7,11 +7,8 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
-<<<<<<< HEAD
     bench_runtimes,
-=======
     bench_sensors,
->>>>>>> 679458aff8f9f167f0bf88df44a4046d69e624f5
     bench_spice,
     bench_taggers,
     bench_transducers,
