@@ -10,6 +10,7 @@ from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.automata.inference.scoring import Scoring
 from sigmastar.bench import (
+    runtimes,
     spice,
     transducer_synthetic,
     transliteration,
@@ -68,7 +69,10 @@ def test_fish_completes_the_last_of_several_names():
     answer = complete(
         "fish", "sigmastar bench pautomac -m em,sep", _TYPER_COMPLETE_FISH_ACTION="get-args"
     )
-    assert answer.strip() == "em,separable\tseparable PFA"
+    assert answer.splitlines() == [
+        "em,separable\tseparable PFA",
+        "em,separable-coupled\tthe same, one constraint a state",
+    ]
 
 
 def test_model_files_are_completed(tmp_path, monkeypatch):
@@ -115,6 +119,7 @@ SAME = {
     "WALL_METHODS": [method.name for method in wall_following.methods()],
     "WALL_PARTS": wall_following_files.PARTS,
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
+    "RUNTIME_METHODS": runtimes.METHODS,
     "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],
 }
