@@ -75,7 +75,7 @@ _EXPORTS = {
     "GibbsSequenceTagger": "sigmastar.sensors.estimators.baselines",
     "TagStream": "sigmastar.sensors.inference.stream",
     "tag_frames": "sigmastar.sensors.inference.tag",
-    "MeasurementHMM": "sigmastar.sensors.hmm.model",
+    "MeasurementHMM": "sigmastar.sensors.hmm.measurement_hmm",
     "GaussianHMM": "sigmastar.sensors.hmm.estimators.gaussian",
     "MixtureHMM": "sigmastar.sensors.hmm.estimators.gaussian",
     "PoissonHMM": "sigmastar.sensors.hmm.estimators.counts",
@@ -185,7 +185,7 @@ if TYPE_CHECKING:
     from sigmastar.sensors.hmm.exchange import from_hmmlearn as from_hmmlearn
     from sigmastar.sensors.hmm.exchange import to_hmmlearn as to_hmmlearn
     from sigmastar.sensors.hmm.inference.stream import StateStream as StateStream
-    from sigmastar.sensors.hmm.model import MeasurementHMM as MeasurementHMM
+    from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM as MeasurementHMM
     from sigmastar.sensors.inference.stream import TagStream as TagStream
     from sigmastar.sensors.inference.tag import tag_frames as tag_frames
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger

@@ -45,7 +45,7 @@ def _transducers() -> tuple[type[StoredModel], ...]:
 
 
 def _sensors() -> tuple[type[StoredModel], ...]:
-    from sigmastar.sensors.hmm.model import MeasurementHMM
+    from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
     from sigmastar.sensors.model import ContinuousTagger
 
     return ContinuousTagger, MeasurementHMM

@@ -19,7 +19,7 @@ from sigmastar.sensors.hmm.emissions import (
     MultinomialEmission,
     PoissonEmission,
 )
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 
 __all__ = ["from_hmmlearn", "to_hmmlearn"]
 

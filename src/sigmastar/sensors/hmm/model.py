@@ -1,10 +1,10 @@
-"""Hidden Markov models over measurements: a chain of states, and what each state emits."""
+"""A chain of hidden states, and what each state emits: the arrays, their proofs, their files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sigmastar.sensors.hmm.emissions import EMISSIONS, Emission
 from sigmastar.sensors.hmm.emissions.base import log_of
 from sigmastar.sensors.hmm.kernels.lanes import Chain
 
-__all__ = ["MeasurementHMM"]
+__all__ = ["StateModel"]
 
 _FACTS: dict[str, Fact] = {
     "initial": Floats("links", low=0.0),
@@ -28,7 +28,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasurementHMM(StoredModel):
+class StateModel(StoredModel):
     """A hidden Markov model whose emissions are measurements.
 
     A state may have several links of the chain, all with the state's emission: that is how a
@@ -56,8 +56,6 @@ class MeasurementHMM(StoredModel):
     emits: IndexArray | None = None
     names: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
-
-    kind: ClassVar[str] = "MeasurementHMM"
 
     def __post_init__(self) -> None:
         if not isinstance(self.emission, Emission):
@@ -157,7 +155,7 @@ class MeasurementHMM(StoredModel):
         moves = int(np.count_nonzero(self.transitions)) - self.n_links
         return starts + moves + self.emission.n_parameters()
 
-    def ordered(self, order: Any) -> MeasurementHMM:
+    def ordered(self, order: Any) -> Self:
         """Return the same model with its states in another order; links must be states."""
         at = np.asarray(order, np.int64)
         if not self.is_plain or not np.array_equal(np.sort(at), np.arange(self.n_states)):
@@ -173,7 +171,7 @@ class MeasurementHMM(StoredModel):
         )
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MeasurementHMM):
+        if not isinstance(other, StateModel):
             return NotImplemented
         mine, theirs = self.to_stored(), other.to_stored()
         return (
@@ -186,7 +184,7 @@ class MeasurementHMM(StoredModel):
 
     def __repr__(self) -> str:
         return (
-            f"MeasurementHMM(n_states={self.n_states}, n_columns={self.n_columns}, "
+            f"{type(self).__name__}(n_states={self.n_states}, n_columns={self.n_columns}, "
             f"emission={self.emission.name!r})"
         )
 
@@ -216,7 +214,7 @@ class MeasurementHMM(StoredModel):
         return Stored(self.kind, arrays, meta)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> MeasurementHMM:
+    def from_stored(cls, stored: Stored) -> Self:
         """Rebuild from named arrays and metadata."""
         described = stored.meta.get("emission")
         if not isinstance(described, dict) or described.get("emission") not in EMISSIONS:

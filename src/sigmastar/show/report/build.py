@@ -22,7 +22,7 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.ngrams.model import NgramModel
 from sigmastar.ngrams.predictor import Predictor
 from sigmastar.sensors.hmm.data import as_measurements
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.model import ContinuousTagger
 from sigmastar.show.report.automata import automaton_facts, automaton_sections
 from sigmastar.show.report.measurements import measurement_sections

@@ -14,7 +14,7 @@ from sigmastar.drawing.markup import Markup
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.matrices import Small, matrices_card
 from sigmastar.show.report.page import Section, card, table

@@ -11,20 +11,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Real, Rule, check
 from sigmastar.core.types import FloatArray
+from sigmastar.sensors.hmm.asking import Asking
 from sigmastar.sensors.hmm.data import Measurements, as_measurements, as_states
 from sigmastar.sensors.hmm.emissions.base import Family
-from sigmastar.sensors.hmm.estimators.asking import Asking
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.learn.fit import Plan, criteria, learn_hmm
 from sigmastar.sensors.hmm.learn.sizes import CRITERIA, learn_size
 from sigmastar.sensors.hmm.learn.starts import STARTS, Starter
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 from sigmastar.sensors.hmm.structure import STRUCTURES, ChainRules, chain_rules
 
 __all__ = ["MeasurementEstimator"]
@@ -128,6 +130,11 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
     @abstractmethod
     def _family(self, data: Measurements) -> Family[Any]:
         """Return what states emit."""
+
+    def _asked(self) -> StateModel:
+        check_is_fitted(self, "model_")
+        model: MeasurementHMM = self.model_
+        return model
 
     def _measured(self, X: Any, lengths: ArrayLike | None) -> Measurements:
         return as_measurements(X, lengths)

@@ -18,7 +18,7 @@ from sigmastar.sensors.hmm.emissions.full import FullGaussian
 from sigmastar.sensors.hmm.emissions.gaussian import SHAPES, Gaussian
 from sigmastar.sensors.hmm.emissions.mixture import Mixture
 from sigmastar.sensors.hmm.estimators.base import MeasurementEstimator
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 
 __all__ = ["GaussianHMM", "MixtureHMM"]
 

@@ -12,7 +12,7 @@ from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.smooth import filtered
 from sigmastar.sensors.hmm.kernels.rows import draw_path
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Drawn", "Forecast", "draw_states", "forecast", "sample"]
 
@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
     states: IndexArray
 
 
-def forecast(model: MeasurementHMM, data: Measurements, k: int) -> Forecast:
+def forecast(model: StateModel, data: Measurements, k: int) -> Forecast:
     """Carry the filtered state of the last frame of every sequence on."""
     now = filtered(model, data)[0][data.offsets[1:] - 1]
     ahead = np.empty((len(now), k, model.n_states))
@@ -56,7 +56,7 @@ def forecast(model: MeasurementHMM, data: Measurements, k: int) -> Forecast:
 
 
 def sample(
-    model: MeasurementHMM, n_frames: int, rng: np.random.Generator, state: int | None = None
+    model: StateModel, n_frames: int, rng: np.random.Generator, state: int | None = None
 ) -> Drawn:
     """Draw one sequence, from a given state on if there is one."""
     if state is None:
@@ -76,7 +76,7 @@ def sample(
 
 
 def draw_states(
-    model: MeasurementHMM, data: Measurements, n_draws: int, rng: np.random.Generator
+    model: StateModel, data: Measurements, n_draws: int, rng: np.random.Generator
 ) -> IndexArray:
     """Draw paths from the posterior: filter forward, then draw backward. (draws, frames)."""
     past, _ = filtered(model, data)

@@ -14,7 +14,7 @@ from sigmastar.sensors.hmm.inference.runs import Group, Runs, agree, plan_runs
 from sigmastar.sensors.hmm.inference.smooth import sequence_sums
 from sigmastar.sensors.hmm.kernels.lanes import lay_back
 from sigmastar.sensors.hmm.kernels.viterbi import best, trace_back
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Decoded", "decode"]
 
@@ -32,7 +32,7 @@ class Decoded(NamedTuple):
 class _Values:
     """Values of the best paths to every state at every frame, less the best of the frame."""
 
-    def __init__(self, model: MeasurementHMM, runs: Runs) -> None:
+    def __init__(self, model: StateModel, runs: Runs) -> None:
         model.emission.check_values(runs.data.values)
         self.model, self.runs = model, runs
         self.back = np.ascontiguousarray(model.log_transitions.T)
@@ -61,7 +61,7 @@ class _Values:
         return agree(self.runs, self.reached, self.entered, slack=_SLACK)
 
 
-def decode(model: MeasurementHMM, data: Measurements) -> Decoded:
+def decode(model: StateModel, data: Measurements) -> Decoded:
     """Find the likeliest paths."""
     found = _Values(model, plan_runs(model, data))
     if not found.settled():

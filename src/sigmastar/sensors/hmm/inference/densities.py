@@ -12,7 +12,7 @@ from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.kernels.rows import lower_rows
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["log_densities", "log_rows", "over_blocks", "refuse_impossible", "scaled_rows"]
 
@@ -39,7 +39,7 @@ def over_blocks(work: Callable[[int, int, int], object], n_frames: int, n_links:
     return len(bounds) - 1
 
 
-def log_densities(model: MeasurementHMM, data: Measurements) -> FloatArray:
+def log_densities(model: StateModel, data: Measurements) -> FloatArray:
     """Return log densities (frames, links); states that contradict a known one have -inf."""
     model.emission.check_values(data.values)
     found = np.empty((data.n_frames, model.n_links))
@@ -51,7 +51,7 @@ def log_densities(model: MeasurementHMM, data: Measurements) -> FloatArray:
     return found
 
 
-def log_rows(model: MeasurementHMM, data: Measurements, first: int, last: int) -> FloatArray:
+def log_rows(model: StateModel, data: Measurements, first: int, last: int) -> FloatArray:
     """Return log densities of the frames from first to last, as :func:`log_densities`."""
     logs = model.emission.log_density(data.values[first:last])
     if data.states is not None:
@@ -62,7 +62,7 @@ def log_rows(model: MeasurementHMM, data: Measurements, first: int, last: int) -
 
 
 def scaled_rows(
-    model: MeasurementHMM, data: Measurements, first: int, last: int
+    model: StateModel, data: Measurements, first: int, last: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return likelihoods of some frames, each row divided by its largest, and the log of that."""
     logs = log_rows(model, data, first, last)

@@ -25,7 +25,7 @@ from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.densities import scaled_rows
 from sigmastar.sensors.hmm.kernels.lanes import Lanes, forward, lay_out, mark
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Group", "Runs", "agree", "plan_runs"]
 
@@ -131,7 +131,7 @@ def agree(
     return bool((same | (one == two)).all(axis=0)[runs.inner_edges()].all())
 
 
-def plan_runs(model: MeasurementHMM, data: Measurements, *, cut: bool = True) -> Runs:
+def plan_runs(model: StateModel, data: Measurements, *, cut: bool = True) -> Runs:
     """Cut frames into runs; without ``cut``, so that no sequence is cut in doubt."""
     n, longest = data.n_frames, int(data.lengths.max())
     if n <= _SHORT:
@@ -141,7 +141,7 @@ def plan_runs(model: MeasurementHMM, data: Measurements, *, cut: bool = True) ->
     return Runs(data, length, margin) if length < n else Runs(data, n, 0)
 
 
-def _memory(model: MeasurementHMM, data: Measurements) -> int:
+def _memory(model: StateModel, data: Measurements) -> int:
     """Return after how many frames the chain has surely forgotten where it began."""
     n = model.n_links
     states = np.linspace(0, n - 1, _PROBES).astype(np.int64)

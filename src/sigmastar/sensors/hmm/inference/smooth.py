@@ -17,7 +17,7 @@ from sigmastar.sensors.hmm.inference.densities import log_densities, refuse_impo
 from sigmastar.sensors.hmm.inference.runs import Group, Runs, agree, plan_runs
 from sigmastar.sensors.hmm.kernels.lanes import Edges, backward, forward, lay_back
 from sigmastar.sensors.hmm.kernels.log_chain import log_forward, log_smooth
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Smoothed", "filtered", "sequence_sums", "smooth"]
 
@@ -51,7 +51,7 @@ def sequence_sums(values: FloatArray, offsets: IndexArray) -> FloatArray:
 class _Pass:
     """One pass over all frames: what its jobs write, each its own rows and groups."""
 
-    def __init__(self, model: MeasurementHMM, runs: Runs, *, look_back: bool) -> None:
+    def __init__(self, model: StateModel, runs: Runs, *, look_back: bool) -> None:
         model.emission.check_values(runs.data.values)
         self.model, self.runs, self.look_back = model, runs, look_back
         n, n_frames = model.n_links, runs.data.n_frames
@@ -113,14 +113,14 @@ class _Pass:
         return np.unique(np.searchsorted(data.offsets, frames, side="right") - 1)
 
 
-def _passed(model: MeasurementHMM, data: Measurements, *, look_back: bool) -> _Pass:
+def _passed(model: StateModel, data: Measurements, *, look_back: bool) -> _Pass:
     done = _Pass(model, plan_runs(model, data), look_back=look_back)
     if not done.settled():
         done = _Pass(model, plan_runs(model, data, cut=False), look_back=look_back)
     return done
 
 
-def smooth(model: MeasurementHMM, data: Measurements) -> Smoothed:
+def smooth(model: StateModel, data: Measurements) -> Smoothed:
     """Smooth all sequences."""
     done = _passed(model, data, look_back=True)
     logs = sequence_sums(done.log_mass(), data.offsets)
@@ -132,7 +132,7 @@ def smooth(model: MeasurementHMM, data: Measurements) -> Smoothed:
 
 
 def _repaired(
-    model: MeasurementHMM,
+    model: StateModel,
     data: Measurements,
     posterior: FloatArray,
     logs: FloatArray,
@@ -160,7 +160,7 @@ def _repaired(
     return Smoothed(logs, posterior, moves)
 
 
-def filtered(model: MeasurementHMM, data: Measurements) -> tuple[FloatArray, FloatArray]:
+def filtered(model: StateModel, data: Measurements) -> tuple[FloatArray, FloatArray]:
     """Return P(link | frames so far) and the log probability of each frame given those before."""
     done = _passed(model, data, look_back=False)
     states, surprise = done.states, done.log_mass()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Now", "StateStream"]
 
@@ -32,14 +32,14 @@ class StateStream:
 
     Parameters
     ----------
-    model : MeasurementHMM
+    model : StateModel
         The model.
     lag : int
         Frames to wait before a state is given; 0 gives it at once. What is given equals
         smoothing of all frames so far.
     """
 
-    def __init__(self, model: MeasurementHMM, lag: int = 0) -> None:
+    def __init__(self, model: StateModel, lag: int = 0) -> None:
         check("lag", lag, Integer(low=0))
         self.model = model
         self.lag = lag

@@ -10,19 +10,19 @@ from sigmastar.corpus.labelled_frames import DECODINGS, TaggedFrames
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["tag_states"]
 
 
 def tag_states(
-    model: MeasurementHMM, data: Measurements, *, decoding: str = "marginal"
+    model: StateModel, data: Measurements, *, decoding: str = "marginal"
 ) -> TaggedFrames:
     """Give every frame the name of its state.
 
     Parameters
     ----------
-    model : MeasurementHMM
+    model : StateModel
         The model.
     data : Measurements
         The frames; NaN is what was not observed.

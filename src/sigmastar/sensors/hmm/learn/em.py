@@ -18,7 +18,7 @@ from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.emissions.base import Family, Statistics
 from sigmastar.sensors.hmm.inference.densities import over_blocks
 from sigmastar.sensors.hmm.inference.smooth import Smoothed, smooth
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
 __all__ = ["Checkpoint", "Climb", "Problem", "gathered", "improve"]

@@ -15,7 +15,7 @@ from sigmastar.core.types import Learned
 from sigmastar.sensors.hmm.inference.smooth import filtered
 from sigmastar.sensors.hmm.learn.em import Checkpoint, Climb, Problem, improve
 from sigmastar.sensors.hmm.learn.starts import Starter
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 
 __all__ = ["Criteria", "Plan", "criteria", "learn_hmm"]
 

@@ -26,7 +26,7 @@ from sigmastar.core.linalg.svd import truncated_svd
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.emissions.counts import CategoricalEmission
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 
 __all__ = ["FrameMoments", "frame_moments", "moment_chain", "standard_points"]
 

@@ -18,7 +18,7 @@ from sigmastar.sensors.hmm.inference.smooth import filtered
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.learn.fit import Plan, criteria, learn_hmm
 from sigmastar.sensors.hmm.learn.starts import Starter
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
 __all__ = ["CRITERIA", "learn_size"]

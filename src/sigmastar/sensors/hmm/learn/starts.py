@@ -19,7 +19,7 @@ from sigmastar.sensors.hmm.learn.moments import (
     moment_chain,
     standard_points,
 )
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
 __all__ = ["STARTS", "Starter"]

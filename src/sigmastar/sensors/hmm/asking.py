@@ -1,4 +1,7 @@
-"""The questions one asks a fitted model, by the names of scikit-learn and hmmlearn."""
+"""The questions one asks of a model, by the names of scikit-learn and hmmlearn.
+
+A fitted estimator and the model itself, loaded or made by hand, answer the same ones.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
@@ -19,27 +21,28 @@ from sigmastar.sensors.hmm.inference.ahead import Forecast, draw_states, forecas
 from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.smooth import filtered, sequence_sums, smooth
 from sigmastar.sensors.hmm.inference.stream import StateStream
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.model import StateModel
 
 __all__ = ["Asking"]
 
 
 class Asking:
-    """Scores, states, forecasts and samples of ``model_``."""
+    """Scores, states, forecasts and samples of the model that :meth:`_asked` gives."""
 
-    model_: MeasurementHMM
-    random_state: Any
+    @abstractmethod
+    def _asked(self) -> StateModel:
+        """Return the model that answers, or say that there is none yet."""
 
     @abstractmethod
     def _measured(self, X: Any, lengths: ArrayLike | None) -> Measurements:
         """Take measurements in whatever form they come."""
 
     def _data(self, X: Any, lengths: ArrayLike | None) -> Measurements:
-        check_is_fitted(self, "model_")
+        n_columns = self._asked().n_columns
         data = self._measured(X, lengths)
-        if data.values.shape[1] != self.model_.n_columns:
+        if data.values.shape[1] != n_columns:
             raise InvalidData(
-                f"frames must have {self.model_.n_columns} values each, as in training; "
+                f"frames must have {n_columns} values each, as in training; "
                 f"got {data.values.shape[1]}."
             )
         return data
@@ -73,12 +76,12 @@ class Asking:
         if algorithm == "map":
             states: IndexArray = self._posterior(data).argmax(axis=1)
         else:
-            states = decode(self.model_, data).states.astype(np.int64)
+            states = decode(self._asked(), data).states.astype(np.int64)
         return self._shaped(states, data, X, lengths)
 
     def _posterior(self, data: Measurements) -> FloatArray:
-        found = smooth(self.model_, data).posterior
-        return found if self.model_.is_plain else found @ self.model_.membership
+        found = smooth(self._asked(), data).posterior
+        return found if self._asked().is_plain else found @ self._asked().membership
 
     def predict_proba(self, X: Any, *, lengths: ArrayLike | None = None) -> Any:
         """Give the probability of every state at every frame, all frames considered."""
@@ -98,14 +101,14 @@ class Asking:
             table = self._posterior(data)
             value = float(table.max(axis=1).sum())
             return value, self._shaped(table.argmax(axis=1), data, X, lengths)
-        found = decode(self.model_, data)
+        found = decode(self._asked(), data)
         states = self._shaped(found.states.astype(np.int64), data, X, lengths)
         return float(found.log_probability.sum()), states
 
     def log_proba(self, X: Any, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the log-likelihood of every sequence."""
         data = self._data(X, lengths)
-        return sequence_sums(filtered(self.model_, data)[1], data.offsets)
+        return sequence_sums(filtered(self._asked(), data)[1], data.offsets)
 
     def score(self, X: Any, y: Any = None, *, lengths: ArrayLike | None = None) -> float:
         """Return the log-likelihood of all sequences together."""
@@ -114,20 +117,20 @@ class Asking:
     def score_samples(self, X: Any, *, lengths: ArrayLike | None = None) -> tuple[float, Any]:
         """Return the log-likelihood of all sequences, and the probabilities of their states."""
         data = self._data(X, lengths)
-        found = smooth(self.model_, data)
+        found = smooth(self._asked(), data)
         table = found.posterior
-        table = table if self.model_.is_plain else table @ self.model_.membership
+        table = table if self._asked().is_plain else table @ self._asked().membership
         return float(found.log_likelihood.sum()), self._shaped(table, data, X, lengths)
 
     def surprise(self, X: Any, *, lengths: ArrayLike | None = None) -> Any:
         """Return -log P(frame | frames before it) of every frame: large where something is odd."""
         data = self._data(X, lengths)
-        return self._shaped(-filtered(self.model_, data)[1], data, X, lengths)
+        return self._shaped(-filtered(self._asked(), data)[1], data, X, lengths)
 
     def forecast(self, X: Any, k: int = 1, *, lengths: ArrayLike | None = None) -> Forecast:
         """Say what the next k frames of every sequence will be like."""
         check("k", k, Integer(low=1))
-        return forecast(self.model_, self._data(X, lengths), int(k))
+        return forecast(self._asked(), self._data(X, lengths), int(k))
 
     def sample(
         self, n_samples: int = 1, random_state: RandomState = None, currstate: int | None = None
@@ -143,9 +146,8 @@ class Asking:
         currstate : int, optional
             The state of the first frame.
         """
-        check_is_fitted(self, "model_")
         check("n_samples", n_samples, Integer(low=1))
-        return sample(self.model_, int(n_samples), as_generator(random_state), currstate)
+        return sample(self._asked(), int(n_samples), as_generator(random_state), currstate)
 
     def sample_states(
         self,
@@ -158,32 +160,31 @@ class Asking:
         """Draw paths of states given the frames: array (n_draws, n_frames)."""
         check("n_draws", n_draws, Integer(low=1))
         return draw_states(
-            self.model_, self._data(X, lengths), int(n_draws), as_generator(random_state)
+            self._asked(), self._data(X, lengths), int(n_draws), as_generator(random_state)
         )
 
     def bic(self, X: Any, *, lengths: ArrayLike | None = None) -> float:
         """Return the Bayesian information criterion; lower is better."""
         data = self._data(X, lengths)
-        cost = self.model_.n_parameters() * np.log(data.n_frames)
-        return float(cost - 2.0 * filtered(self.model_, data)[1].sum())
+        cost = self._asked().n_parameters() * np.log(data.n_frames)
+        return float(cost - 2.0 * filtered(self._asked(), data)[1].sum())
 
     def aic(self, X: Any, *, lengths: ArrayLike | None = None) -> float:
         """Return Akaike's information criterion; lower is better."""
         data = self._data(X, lengths)
-        total = filtered(self.model_, data)[1].sum()
-        return float(2.0 * self.model_.n_parameters() - 2.0 * total)
+        total = filtered(self._asked(), data)[1].sum()
+        return float(2.0 * self._asked().n_parameters() - 2.0 * total)
 
     def stream(self, lag: int = 0) -> StateStream:
         """Open a stream that gives states frame by frame, ``lag`` frames late."""
-        check_is_fitted(self, "model_")
-        return StateStream(self.model_, lag)
+        return StateStream(self._asked(), lag)
 
     @property
     def startprob_(self) -> FloatArray:
         """Initial probabilities, by hmmlearn's name."""
-        return np.asarray(self.model_.initial @ self.model_.membership, np.float64)
+        return np.asarray(self._asked().initial @ self._asked().membership, np.float64)
 
     @property
     def transmat_(self) -> FloatArray:
         """Transitions between states, by hmmlearn's name."""
-        return self.model_.moves()
+        return self._asked().moves()
