@@ -266,7 +266,14 @@ def _measurements() -> Iterator[tuple[str, Maker]]:
             lambda covariance=covariance: ss.GaussianHMM(2, covariance=covariance, **few).fit(X),
         )
     yield "measured-lasting", lambda: ss.GaussianHMM(2, min_duration=3, **few).fit(X)
-    yield "measured-mixture", lambda: ss.MixtureHMM(2, n_components=2, **few).fit(X)
+    for covariance in ("full", "diag", "tied", "spherical", "low-rank"):
+        kind = {"n_components": 2, "covariance": covariance}
+        yield (
+            f"measured-mixture-{covariance}",
+            lambda kind=kind: ss.MixtureHMM(2, **kind, **few).fit(X),
+        )
+    yield "measured-tied-moves", lambda: ss.GaussianHMM(3, structure="tied", **few).fit(X)
+    yield "measured-in-line", lambda: ss.GaussianHMM(3, structure="linear", **few).fit(X)
     yield "measured-counts", lambda: ss.PoissonHMM(2, **few).fit(counts)
     yield "measured-kinds", lambda: ss.MultinomialHMM(2, **few).fit(counts)
     yield "measured-symbols", lambda: ss.CategoricalHMM(2, **few).fit(counts[:, :1] % 3)
@@ -275,6 +282,14 @@ def _measurements() -> Iterator[tuple[str, Maker]]:
         "measured-several",
         lambda: ss.EmissionHMM(2, both, **few).fit({"speed": X[:, :1], "gear": counts[:, 1:] % 3}),
     )
+    every = {
+        "full": ss.emissions.Gaussian("full"),
+        "mixed": ss.emissions.Mixture(2),
+        "counts": ss.emissions.Poisson(),
+        "kinds": ss.emissions.Multinomial(),
+    }
+    data = {"full": X, "mixed": X, "counts": counts[:, :1], "kinds": counts}
+    yield "measured-all-families", lambda: ss.EmissionHMM(2, every, **few).fit(data)
 
 
 def _transducers() -> Iterator[tuple[str, Maker]]:
