@@ -7,6 +7,7 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
+    bench_sensors,
     bench_spice,
     bench_taggers,
     bench_transducers,
@@ -38,7 +39,7 @@ app.command()(bench_automata.tags)
 app.command()(bench_generated.generated)
 app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)
-app.command("wall-following")(bench_taggers.wall_following)
+app.command("wall-following")(bench_sensors.wall_following)
 app.command()(bench_transducers.transliteration)
 app.command()(bench_transducers.g2p)
 app.command("transducer-synthetic")(bench_transducers.transducer_synthetic)
