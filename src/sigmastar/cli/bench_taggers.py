@@ -144,13 +144,12 @@ def _language_table(pairs: list[tuple[str, Any]]) -> None:
 def _composition_table(rows: list[Any]) -> None:
     """Print tagger and rules as one transducer beside one after the other."""
     show_table(
-        "Tagger and learned rules as one transducer; speeds in M words/s, cascade in brackets",
-        ["corpus", "rules", "words", "agreement", "states", "built, s", "known text", "new text"],
+        "Tagger and learned rules as one transducer; M words/s of it / of rules run afterwards",
+        ["corpus", "rules", "agreement", "states", "built, s", "known text", "new text"],
         [
             (
                 row.corpus,
                 str(row.n_rules),
-                _whole(row.n_tokens),
                 f"{row.agreement:.4%}",
                 _whole(row.n_states),
                 f"{row.build_seconds:.2f}",
@@ -163,4 +162,4 @@ def _composition_table(rows: list[Any]) -> None:
 
 
 def _speeds(one: float, cascade: float) -> str:
-    return f"{one / 1e6:.2f} ({cascade / 1e6:.2f})"
+    return f"{one / 1e6:.2f} / {cascade / 1e6:.2f}"
