@@ -10,6 +10,7 @@ from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.automata.inference.scoring import Scoring
 from sigmastar.bench import (
+    runtimes,
     spice,
     transducer_synthetic,
     transliteration,
@@ -118,6 +119,7 @@ SAME = {
     "WALL_METHODS": [method.name for method in wall_following.methods()],
     "WALL_PARTS": wall_following_files.PARTS,
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
+    "RUNTIME_METHODS": runtimes.METHODS,
     "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],
 }

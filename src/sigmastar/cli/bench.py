@@ -7,6 +7,7 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
+    bench_runtimes,
     bench_sensors,
     bench_spice,
     bench_taggers,
@@ -36,6 +37,7 @@ def _group() -> None:
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)
+app.command()(bench_runtimes.runtimes)
 app.command()(bench_generated.generated)
 app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)

@@ -115,6 +115,16 @@ MACHINES_DRAWN = {
     "dpfa": "deterministic automata",
 }
 TABLES = ("1", "2", "accuracy", "composition", "all")
+RUNTIME_METHODS = (
+    "spectral-string",
+    "spectral",
+    "convex",
+    "tensor",
+    "em",
+    "em-tensor",
+    "separable",
+    "bw-sep",
+)
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
 WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "mixture", "kneser-ney")
