@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from sigmastar.bench.papers.published_sensors import TABLE_2
 from sigmastar.sensors.estimators.baselines import FramewiseTagger, GibbsSequenceTagger
@@ -37,6 +38,9 @@ __all__ = [
     "spectral",
 ]
 
+Part = tuple[list[Any], list[Any]]
+Readings = Sequence[Mapping[str, Any]]
+
 PAPER = ("FST", "EM", "Bayesian", "CWFST")  # the rows of the paper
 _METRIC = "correlation"  # of the paper's comparison of methods
 
@@ -47,8 +51,9 @@ class Grid:
 
     ``widths`` go from nearly hard to very soft, for each distance. ``readings`` are what becomes
     of a reading before distances are taken, first the paper's: a sonar that hears no echo says 5 m,
-    and one reading in seven does. ``large`` is the number of centroids of rows that the paper does
-    not have.
+    and one reading in seven does. EM and Gibbs sampling choose all else with the first of their
+    numbers of states, and then the number. ``large`` is the number of centroids of rows that the
+    paper does not have.
     """
 
     n_centroids: int = 80
@@ -62,7 +67,7 @@ class Grid:
         }
     )
     ridges: tuple[float, ...] = (1e-5, 1e-7, 1e-9)
-    readings: Sequence[Mapping[str, Any]] = (
+    readings: Readings = (
         {"readings": "raw"},
         {"readings": "clip", "limit": 1.0},
         {"readings": "clip", "limit": 2.0},
@@ -70,9 +75,9 @@ class Grid:
         {"readings": "reciprocal"},
     )
     em_states: tuple[int, ...] = (10, 23)
-    em_widths: tuple[float, ...] = (0.01, 0.03, 0.1)
+    em_widths: tuple[float, ...] = (0.01, 0.03)
     em_steps: int = 60
-    gibbs_states: tuple[int, ...] = (3, 5, 10)
+    gibbs_states: tuple[int, ...] = (5, 3, 10)
     gibbs_priors: tuple[float, ...] = (0.003, 0.01, 0.05)
     feature_counts: tuple[int, ...] = (20, 40, 80, 160, 320)  # figure 2, left
     rank: int = 70  # figure 2, centre: how many singular values
@@ -110,8 +115,6 @@ QUICK = Grid(
     marks=(1, 5),
     max_nodes=100,
 )
-
-Part = tuple[list[Any], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -173,11 +176,14 @@ def methods(grid: Grid = FULL) -> list[Method]:
         "Bayesian": _bayes,
         "CWFST": _continuous,
     }
-    rows = [(name, partial(make, grid)) for name, make in own.items()]
     lines, sharp = partial(_lines, grid), [1.0, 2.0, 4.0, 8.0, 16.0]
+    raw, every = grid.readings[:1], grid.readings
     return [
-        *(Method(name, make) for name, make in rows),
-        *(Method(f"{name}, readings chosen", _with_readings(grid, make)) for name, make in rows),
+        *(Method(name, partial(make, grid, raw)) for name, make in own.items()),
+        *(
+            Method(f"{name}, readings chosen", partial(make, grid, every))
+            for name, make in own.items()
+        ),
         Method("EM from spectral", partial(_warm_em, grid)),
         Method("EM, 400 centroids", partial(_large_em, grid)),
         Method("CWFST, 400 centroids", partial(_large, grid)),
@@ -191,37 +197,48 @@ def methods(grid: Grid = FULL) -> list[Method]:
     ]
 
 
-def _with_readings(grid: Grid, make: Callable[..., Any]) -> Callable[[Seen], Any]:
-    """Choose the readings by validation, along with everything else."""
-    return lambda seen: best_by_validation(seen, (make(seen, **own) for own in grid.readings))
-
-
-def _discrete(grid: Grid, seen: Seen, **readings: Any) -> Any:
-    return spectral(seen, list(grid.states), tau=[0.0], features=grid.points(seen.seed, **readings))
-
-
-def _continuous(grid: Grid, seen: Seen, **readings: Any) -> Any:
-    return spectral(
-        seen,
-        list(grid.states),
-        tau=grid.own_widths,
-        ridge=list(grid.ridges),
-        features=grid.points(seen.seed, **readings),
-    )
-
-
-def _em(grid: Grid, seen: Seen, **readings: Any) -> Any:
+def _discrete(grid: Grid, readings: Readings, seen: Seen) -> Any:
     tried = (
-        expectation(seen, n_states, grid.points(seen.seed, tau=tau, **readings), grid.em_steps)
-        for n_states, tau in product(grid.em_states, grid.em_widths)
+        spectral(seen, list(grid.states), tau=[0.0], features=grid.points(seen.seed, **own))
+        for own in readings
     )
     return best_by_validation(seen, tried)
 
 
-def _bayes(grid: Grid, seen: Seen, **readings: Any) -> Any:
-    points = grid.points(seen.seed, **readings)
-    tried = product(grid.gibbs_states, grid.gibbs_priors)
-    return best_by_validation(seen, (gibbs(seen, m, points, prior) for m, prior in tried))
+def _continuous(grid: Grid, readings: Readings, seen: Seen) -> Any:
+    tried = (
+        spectral(
+            seen,
+            list(grid.states),
+            tau=grid.own_widths,
+            ridge=list(grid.ridges),
+            features=grid.points(seen.seed, **own),
+        )
+        for own in readings
+    )
+    return best_by_validation(seen, tried)
+
+
+def _em(grid: Grid, readings: Readings, seen: Seen) -> Any:
+    first, *others = grid.em_states
+    tried = (
+        expectation(seen, first, grid.points(seen.seed, tau=tau, **own), grid.em_steps)
+        for own, tau in product(readings, grid.em_widths)
+    )
+    best = best_by_validation(seen, tried)
+    more = (expectation(seen, m, clone(best.features), grid.em_steps) for m in others)
+    return best_by_validation(seen, chain([best], more))
+
+
+def _bayes(grid: Grid, readings: Readings, seen: Seen) -> Any:
+    first, *others = grid.gibbs_states
+    tried = (
+        gibbs(seen, first, grid.points(seen.seed, **own), prior)
+        for own, prior in product(readings, grid.gibbs_priors)
+    )
+    best = best_by_validation(seen, tried)
+    more = (gibbs(seen, m, clone(best.features), best.prior) for m in others)
+    return best_by_validation(seen, chain([best], more))
 
 
 _MEMORY = [1.0, 0.5, 0.25, 0.1, 0.05]
