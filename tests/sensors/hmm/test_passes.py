@@ -21,7 +21,7 @@ from sigmastar.sensors.hmm.inference.decode import decode
 from sigmastar.sensors.hmm.inference.runs import plan_runs
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
 from sigmastar.sensors.hmm.inference.stream import StateStream
-from sigmastar.sensors.hmm.model import MeasurementHMM
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 
 
 def tiny_model(rng, n=3, d=2):
