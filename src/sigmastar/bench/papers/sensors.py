@@ -178,7 +178,7 @@ def _exhibit(key: str, title: str, part: str, minutes: float, run: Any) -> Exhib
 
 EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("figure-1", "Figure 1: accuracy by states and kernel", "figure1", 3, _figure_1),
-    _exhibit("figure-2-left", "Figure 2, left: features", "figure2", 6, _figure_2_left),
+    _exhibit("figure-2-left", "Figure 2, left: features", "figure2", 8, _figure_2_left),
     _exhibit("figure-2-centre", "Figure 2, centre: H2", "figure2", 0.2, _figure_2_centre),
     _exhibit("figure-2-right", "Figure 2, right: states", "figure2", 8, _figure_2_right),
     _exhibit("table-1", "Table 1: comparison with other methods", "table1", 10, _table_1),
