@@ -72,7 +72,7 @@ def measure(data):
     from sigmastar import Transliterator
     from sigmastar.datasets import load_transliteration
     from sigmastar.transducers.transliteration.alignment import align_pairs
-    from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
+    from sigmastar.transducers.transliteration.chunk_learning import learn_chunk_transducer
 
     splits = load_transliteration("en-ru", data_home=data)
     train, test = splits.train, splits.test

@@ -32,6 +32,22 @@ def test_a_steep_beginning_does_not_flatten_a_curve() -> None:
     assert ">-10</text>" in gentle
 
 
+def test_logarithmic_axes_place_powers_evenly_and_leave_out_what_is_not_positive() -> None:
+    given = {"a": ([1, 10, 100, 1000], [0.0, 0.1, 0.01, 0.001])}
+    picture = lines(given, title="t", x_title="x", y_title="y", dots=True, log_x=True, log_y=True)
+    dots = re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', picture)
+    across, down = np.array(dots, dtype=float).T
+    np.testing.assert_allclose(np.diff(across, 2), 0.0, atol=0.02)
+    np.testing.assert_allclose(np.diff(down, 2), 0.0, atol=0.02)
+    assert re.findall(r"<title>a: ([\d.]+) at ([\d.]+)", picture) == [
+        ("0.1", "10"),
+        ("0.01", "100"),
+        ("0.001", "1000"),
+    ]
+    assert ">100</text>" in picture
+    assert ">1e-2</text>" in picture
+
+
 def test_cells_have_the_colour_of_their_sign_and_the_strength_of_their_share() -> None:
     picture = heatmap(np.array([[-1.0, 0.25]]), ["r"], ["a", "b"], title="t")
     cells = re.findall(r"fill:([^;\"]+);fill-opacity:([\d.]+)\"><title>r → (\w)", picture)

@@ -197,9 +197,10 @@ def test_tagger_with_rules_and_phrases_says_how_it_runs(tmp_path):
     rules = RuleSet.from_text("NN -> VBZ / TO _", hmm.tags_)
     composed = one.with_rules(rules).with_phrases("DT? NN")
     assert composed.info["rules"] == composed.info["phrases"] == "composed"
-    word_rules = RuleSet.from_text("walk/NN -> VBZ / to/ANY _", hmm.tags_)
+    word_rules = RuleSet.from_text("walk/NN -> VBZ / to/ANY _ DT* </s>", hmm.tags_)
     cascade = ss.FSTTagger.from_hmm(hmm, "lazy").with_rules(word_rules).with_phrases("DT? NN")
     assert cascade.info["rules"] == cascade.info["phrases"] == "cascade"
+    assert "not sequential" in cascade.info["rules_note"]
     expected = [["TO", "VBZ"], ["DT|B-NP", "NN|I-NP"]]
     for tagger in (composed, cascade):
         assert tagger.predict([["to", "walk"], ["the", "walk"]]) == expected

@@ -8,6 +8,8 @@ import pytest
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData
 from sigmastar.transducers import inference as ask
+from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.learn import em_restarts
 from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
 from sigmastar.transducers.moments.lattices import (
     allowed_sizes,
@@ -15,7 +17,11 @@ from sigmastar.transducers.moments.lattices import (
     expected_trigrams,
     find_units,
 )
-from sigmastar.transducers.transliteration.chunk_transducer import learn_chunk_transducer
+from sigmastar.transducers.transliteration.chunk_learning import (
+    align_chunks,
+    learn_chunk_transducer,
+    spectral_chunks,
+)
 from transducers.oracles import path_sum, random_parameters
 
 SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))
@@ -81,6 +87,69 @@ def test_expected_trigrams_are_averages_over_alignments():
         assert mass == pytest.approx(expected[triple])
 
 
+def test_trigrams_weighed_by_a_machine_are_averages_over_alignments():
+    corpus = ss.PairCorpus.from_pairs(NAMES)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    names = spelled(units, corpus)
+    rng = np.random.default_rng(1)
+    operators, ends = rng.uniform(0.1, 1.0, (len(units), 2, 2)), rng.uniform(0.1, 1.0, (2, 2))
+    truth = {}
+    for x, y in NAMES:
+        paths = all_alignments(x, y, SIZES)
+        masses = []
+        for path in paths:
+            state = ends[0]
+            for unit in path:
+                state = state @ operators[names.index(unit)]
+            masses.append(state @ ends[1])
+        for path, mass in zip(paths, np.array(masses) / sum(masses), strict=True):
+            for three in zip(path, path[1:], path[2:], strict=False):
+                truth[three] = truth.get(three, 0.0) + mass
+    lattices = build_lattices(corpus, units)
+    trigrams, masses = expected_trigrams(lattices, Machine(ends[0], operators, ends[1]))
+    found = {tuple(names[u] for u in row): mass for row, mass in zip(trigrams, masses, strict=True)}
+    assert found == pytest.approx(truth)
+
+
+def test_negative_weights_of_a_machine_make_no_negative_trigrams():
+    corpus = ss.PairCorpus.from_pairs(NAMES)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    lattices = build_lattices(corpus, units)
+    rng = np.random.default_rng(0)
+    machine = Machine(np.ones(2), rng.uniform(-0.3, 1.0, (len(units), 2, 2)), np.ones(2))
+    sums = np.zeros(lattices.n_pairs)
+    for row in range(lattices.n_pairs):
+        _, masses = expected_trigrams(lattices.part(row, row + 1), machine)
+        assert (masses > 0).all()
+        sums[row] = masses.sum()
+    lengths = [[max(len(path) - 2, 0) for path in all_alignments(x, y, SIZES)] for x, y in NAMES]
+    # A pair whose weights sum to nothing positive does not count; others keep their trigrams.
+    counted = sums > 0
+    assert counted.sum() >= 3
+    assert all(
+        min(n) <= s <= max(n) + 1e-9 for n, s, c in zip(lengths, sums, counted, strict=True) if c
+    )
+
+
+def test_alignments_weighed_by_the_states_find_the_letters_that_belong_together():
+    rules = dict(zip("abcdexyz", ("а", "б", "", "д", "", "кс", "ыу", "з"), strict=True))
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list(rules), size=rng.integers(3, 8))) for _ in range(80)]
+    corpus = ss.PairCorpus.from_pairs([(w, "".join(rules[c] for c in w)) for w in words])
+    aligned = align_chunks(corpus, ((1, 0), (1, 1), (1, 2)), max_iter=0)
+    truth = [corpus.target.codes(row).tolist() for row in range(len(corpus))]
+
+    def right(learned):
+        _, found = learned.model.n_best(corpus.source, n_best=1)
+        return np.mean([bool(f) and f[0] == t for f, t in zip(found, truth, strict=True)])
+
+    turned = spectral_chunks(aligned, n_states=2, state_iter=4)
+    assert right(spectral_chunks(aligned, n_states=2)) < 0.5
+    assert right(turned) > 0.9
+    changes = turned.info["alignment_change"]
+    assert changes[-1] < 0.2 * changes[0]
+
+
 def test_unit_em_never_lowers_the_likelihood_and_finds_the_best_path():
     corpus = ss.PairCorpus.from_pairs(NAMES * 3)
     units = find_units(corpus, allowed_sizes(SIZES))
@@ -129,6 +198,25 @@ def test_em_from_recovered_parameters_comes_near_the_truth():
     estimator.fit(pairs)
     bound = ss.EMTransducer(init=truth, emission="state", max_iter=1).fit(pairs)
     assert estimator.info_["log_likelihood"][-1] > bound.info_["log_likelihood"][0] - 1e-3
+
+
+def test_of_several_starts_the_best_result_is_kept(monkeypatch):
+    rng = np.random.default_rng(3)
+    pairs = [
+        (rng.integers(2, size=6).tolist(), rng.integers(3, size=6).tolist()) for _ in range(30)
+    ]
+    reached = []
+    climb = em_restarts.em_transducer
+
+    def watched(*given, **options):
+        learned = climb(*given, **options)
+        reached.append(learned.info["log_likelihood"][-1])
+        return learned
+
+    monkeypatch.setattr(em_restarts, "em_transducer", watched)
+    fst = ss.EMTransducer(2, n_restarts=4, max_iter=8, tol=0, random_state=0).fit(pairs)
+    assert len(set(reached)) == 4
+    assert fst.info_["log_likelihood"][-1] == max(reached)
 
 
 def test_em_refuses_to_start_from_negative_weights():
@@ -183,3 +271,20 @@ def test_chunk_beams_add_up_alignments():
     best = np.argsort(-expected, kind="stable")[:5]
     np.testing.assert_allclose(scores[0, :5], expected[best], rtol=1e-9)
     assert found[0][0] == outputs[best[0]]
+
+
+def test_outputs_are_drawn_as_often_as_they_are_probable():
+    corpus = ss.PairCorpus.from_pairs([("ab", "xy"), ("ab", "x"), ("ab", "yx"), ("a", "x")] * 3)
+    sizes = ((1, 0), (1, 1), (1, 2))
+    learned = learn_chunk_transducer(corpus, sizes, learner="em", n_states=2, max_iter=5).model
+    asked = corpus.source.take([0] * 2000)
+    drawn = [tuple(codes) for codes in learned.sample(asked, random_state=0)]
+    for output in set(drawn):
+        pair = ss.PairCorpus(
+            corpus.source.take([0]),
+            ss.Corpus.from_sequences(
+                [corpus.target.alphabet.decode(list(output))], alphabet=corpus.target.alphabet
+            ),
+        )
+        share = float(np.exp(learned.log_proba(pair)[0]))
+        assert drawn.count(output) / 2000 == pytest.approx(share, abs=4 * np.sqrt(0.25 / 2000))

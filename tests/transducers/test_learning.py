@@ -185,12 +185,60 @@ def test_moments_add_up_to_those_of_the_whole():
 
 
 def test_an_input_never_seen_second_borrows_the_pooled_operators():
-    pairs = [("abab", "xyxy"), ("baba", "yxyx"), ("cab", "xxy")] * 10
+    pairs = [("abab", "xyxy"), ("baba", "yxyx"), ("bab", "yxx"), ("cba", "xyx")] * 10
     model = ss.SpectralTransducer(2).fit(pairs).model_
-    unseen = model.input_alphabet.index("c")
-    weights = [model.initial @ model.operator(unseen, b) @ model.final for b in range(2)]
-    assert sum(weights) == pytest.approx(1.0, abs=0.2)
+    a, b, unseen = (model.input_alphabet.index(symbol) for symbol in "abc")
+    for output in range(2):  # "a" comes second in two pairs of four, and so does "b"
+        seen = [model.operator(source, output) for source in (a, b)]
+        np.testing.assert_allclose(model.operator(unseen, output), sum(seen) / 2, atol=1e-12)
     assert len(model.operators) < model.table.size
+
+
+def counted(seed, n=400):
+    """Draw the trigrams of pairs whose inputs are common, less common and rare."""
+    rng = np.random.default_rng(seed)
+    truth = random_parameters(K, SIZE, 2, seed).to_transducer()
+    inputs = ss.Corpus.from_sequences(
+        rng.choice(K, size=(n, 3), p=[0.7, 0.27, 0.03]).tolist(), alphabet=truth.input_alphabet
+    )
+    outputs = ask.sample_outputs(truth, inputs, random_state=rng)
+    target = ss.Corpus.from_sequences(
+        [codes.tolist() for codes in outputs], alphabet=truth.output_alphabet
+    )
+    return aligned_moments(ss.PairCorpus(inputs, target))
+
+
+def test_what_was_seen_before_an_input_is_shrunk_towards_what_was_seen_before_all():
+    moments, smoothing = counted(0), 0.5
+    left = output_basis(moments).left[:, :2]
+    _, b1, a2, b2, _, b3 = moments.columns()
+    n = np.bincount(a2, moments.weights, minlength=K)
+    assert n.min() >= 10 * smoothing  # so that no operator is mixed afterwards
+    tables = np.zeros((K, SIZE, SIZE, SIZE))  # counts by x2, y2, y3, y1
+    np.add.at(tables, (a2, b2, b3, b1), moments.weights)
+    pooled = tables.sum(axis=(0, 2)) / n.sum()
+    model = learn_transducer(moments, n_states=2, inputs="exact", smoothing=smoothing).model
+    for a, b in product(range(K), range(SIZE)):
+        before = tables[a].sum(axis=1)
+        shrunk = (before + smoothing * pooled) / (n[a] + smoothing)
+        printed = left.T @ (tables[a, b] / n[a]) @ np.linalg.pinv(left.T @ shrunk)
+        np.testing.assert_allclose(model.operator(a, b), printed.T, atol=1e-10)
+
+
+def test_operators_of_rare_inputs_are_mixed_with_the_pooled_ones():
+    moments, smoothing = counted(1), 5.0
+    seen = np.bincount(moments.columns()[2], moments.weights, minlength=K)
+    assert 0 < seen[2] < 10 * smoothing < seen[1]
+    plain = learn_transducer(moments, n_states=2, inputs="independent", smoothing=0).model
+    mixed = learn_transducer(moments, n_states=2, inputs="independent", smoothing=smoothing).model
+    trust = seen[2] / (seen[2] + smoothing)
+    for b in range(SIZE):
+        own = [plain.operator(a, b) for a in range(K)]
+        pooled = sum(n * operator for n, operator in zip(seen, own, strict=True)) / seen.sum()
+        np.testing.assert_allclose(
+            mixed.operator(2, b), trust * own[2] + (1 - trust) * pooled, atol=1e-12
+        )
+        np.testing.assert_allclose(mixed.operator(0, b), own[0], atol=1e-12)
 
 
 def test_one_decomposition_serves_all_sizes():

@@ -7,7 +7,8 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidModel
-from sigmastar.transducers.kernels.log_linear import Course, train_sequences
+from sigmastar.transducers.kernels.log_linear import Course
+from sigmastar.transducers.kernels.log_linear_training import train_sequences
 from sigmastar.transducers.kernels.rerank import Ascending, UnitPaths
 from sigmastar.transducers.kernels.unit_features import MOVING, STILL
 from sigmastar.transducers.transliteration.alignment import align_pairs

@@ -147,6 +147,19 @@ def test_a_saved_transliterator_says_the_same(tmp_path, method):
         np.testing.assert_allclose([s for _, s in one], [s for _, s in two], rtol=1e-5)
 
 
+def test_outputs_can_be_drawn_where_there_is_a_transducer_to_draw_from():
+    pairs = [("ab", "xy"), ("ba", "yx"), ("aab", "xxy"), ("bb", "yy")] * 5
+    names = ss.Transliterator("em", n_states=1, source_form="given", target_form="given").fit(pairs)
+    assert names.sample(["abba", "", "ab"], draws=9, random_state=0) == ["xyyx", "", "xy"]
+    assert names.report_["n_empty"] == 1
+    found, _ = names.model_.apply(["ab"], 2, draws=50, random_state=0)
+    assert found[0][0][0] == "xy"
+    assert np.exp([share for _, share in found[0]]).sum() <= 1 + 1e-12
+    ngram = ss.Transliterator("joint-ngram", source_form="given", target_form="given").fit(pairs)
+    with pytest.raises(InvalidParameter, match="'joint-ngram'"):
+        ngram.sample(["ab"])
+
+
 def test_a_file_without_its_search_model_is_refused(tmp_path):
     from sigmastar.core.model_files import Stored, write_stored
 

@@ -59,6 +59,8 @@ YOUNG = (
     "pipeline",
     "tagger-discr",
     "names-method-discr",
+    "sensors-read",
+    "sensors-kernel",
 )
 
 # Runs of Baum-Welch by the name of their estimator: a checkpoint belongs to one run only.
@@ -215,6 +217,11 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
         "fst-phrases-after-rules",
         lambda: fst("n1").with_rules(rules(words)).with_phrases(),
     )
+    yield (
+        "fst-lazy-rules-and-phrases",
+        lambda: fst("lazy", max_states=64).with_rules(rules(f"{words}\n{far}")).with_phrases(),
+    )
+    yield "fst-s-rules", lambda: fst("s", corpus=WORDS).with_rules(rules(words))
 
 
 def _treebank() -> tuple[str, list[list[Any]]]:
@@ -248,6 +255,11 @@ def _sensors() -> Iterator[tuple[str, Maker]]:
 
     for metric in ("euclidean", "correlation", "cosine"):
         yield f"sensors-{metric}", lambda metric=metric: spectral(centroids(metric))
+    readings = {"readings": "reciprocal", "limit": 0.5}
+    yield "sensors-readings", lambda: spectral(centroids().set_params(**readings))
+    for kernel in ("rbf", "laplacian", "quadratic"):
+        points = centroids().set_params(kernel=kernel, n_landmarks=5)
+        yield f"sensors-kernel-{kernel}", lambda points=points: spectral(points)
     yield "sensors-window", lambda: spectral(centroids(), window=2, memory=0.5)
     yield "sensors-sharp", lambda: spectral(centroids(), sharpness=[1.5, 2.0], start="first")
     yield "sensors-scaled", lambda: spectral(make_pipeline(StandardScaler(), centroids()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sigmastar.bench.papers.published_transducers import EM_ITERATION, F_SCORE, SECONDS, STATES
 from sigmastar.core.errors import DataNotFound
 from sigmastar.datasets import load_transliteration
 from sigmastar.metrics import (
@@ -26,10 +27,13 @@ __all__ = ["METHODS", "OTHERS", "TransliterationResult", "measure"]
 
 _SMALL = ((1, 0), (1, 1), (1, 2))
 METHODS: dict[str, dict[str, Any]] = {
-    "LearnFST, m = 1": {"method": "learnfst", "n_states": 1, "units": _SMALL},
-    "LearnFST, m = 2": {"method": "learnfst", "n_states": 2, "units": _SMALL},
-    "LearnFST, m = 3": {"method": "learnfst", "n_states": 3, "units": _SMALL},
-    "EM transducer, m = 3": {"method": "em", "n_states": 3, "units": _SMALL},
+    **{
+        f"LearnFST, m = {m}": {"method": "learnfst", "n_states": m, "units": _SMALL} for m in STATES
+    },
+    **{
+        f"EM transducer, m = {m}": {"method": "em", "n_states": m, "units": _SMALL}
+        for m in EM_ITERATION
+    },
     "joint spectral": {"method": "joint-spectral"},
     "joint n-gram": {"method": "joint-ngram"},
     "discriminative": {"method": "discriminative"},
@@ -39,7 +43,14 @@ METHODS: dict[str, dict[str, Any]] = {
 OTHERS: dict[str, tuple[float | None, ...]] = {
     "Sequitur G2P, order 6": (66.0, 92.57, None, 8.84, 260.0, 800.0),
     "Phonetisaurus": (65.8, 92.51, None, 9.12, 6.5, 4100.0),
-    "LearnFST as published (other data)": (None, 87.0, 21.2, None, 26.0, None),
+    "LearnFST as published (other data)": (
+        None,
+        F_SCORE,
+        round(STATES[2].ned, 1),
+        None,
+        sum(SECONDS),
+        None,
+    ),
 }
 
 

@@ -164,7 +164,7 @@ def compile_(
         )
         if rules is not None:
             written = "\n".join(read_lines(rules))
-            tagger = tagger.with_rules(RuleSet.from_text(written, tagger.tags, rules))
+            tagger = tagger.with_rules(RuleSet.from_text(written, tagger.tags, rules), corpus=text)
         if phrases or pattern:
             tagger = tagger.with_phrases(pattern)
     tagger.save(output, history={"reading": reading_of(model)})
@@ -179,9 +179,7 @@ def rules(
     min_gain: Annotated[
         int, option("--min-gain", "Errors that a rule must correct more than it makes.", "N")
     ] = 8,
-    tags_only: Annotated[
-        bool, option("--tags-only", "No words in contexts: composes with any transducer.")
-    ] = False,
+    tags_only: Annotated[bool, option("--tags-only", "No words in contexts.")] = False,
     folds: Annotated[
         int, option("--folds", "Parts of the data, each tagged from the others.", "N")
     ] = 5,

@@ -149,6 +149,10 @@ def apply(
     best: Annotated[int, options.best("Outputs per input.")] = 1,
     output: options.TextOutput = "-",
     beam: BeamOption = None,
+    draws: Annotated[
+        int | None, option("--draws", "Draw so many outputs, give the commonest.", "N", min=1)
+    ] = None,
+    seed: options.Seed = 0,
     source: Annotated[str | None, _SOURCE] = None,
     unknown: Annotated[
         str,
@@ -173,11 +177,13 @@ def apply(
     echo anna | sigmastar transducer apply names.sigma
     sigmastar transducer apply g2p.sigma words.txt -k 3 --style mfa -o words.dict
     sigmastar transducer apply names.sigma names.txt -k 5 --json -o best.json
+    sigmastar transducer apply em.sigma names.txt --draws 20 -k 3
     sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
     machine = _load(model)
     source = source or machine.sides["source"]
-    run = partial(_applied, machine, best=best, beam=beam, source=source, unknown=unknown)
+    how = {"beam": beam, "unknown": unknown, "draws": draws, "random_state": seed}
+    run = partial(_applied, machine, best=best, source=source, how=how)
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(inputs):
         done = apply_to_files(
@@ -186,7 +192,7 @@ def apply(
             inputs,
             "chars",
             folder=output_dir,
-            job=f"apply {digest_of(model)} {best} {beam} {source} {unknown} {style}",
+            job=f"apply {digest_of(model)} {best} {source} {style} {sorted(how.items())}",
             spread=spread,
         )
         tell_written(done, output_dir, ("inputs", "with_unknown"), json=json)
@@ -208,11 +214,9 @@ def apply(
     _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
 
 
-def _applied(
-    machine: Any, lines: list[str], *, best: int, beam: int | None, source: str, unknown: str
-) -> Any:
+def _applied(machine: Any, lines: list[str], *, best: int, source: str, how: dict[str, Any]) -> Any:
     sequences = [line.split() if source == "words" else line for line in lines]
-    return machine.apply(sequences, best, beam=beam, unknown=unknown)
+    return machine.apply(sequences, best, **how)
 
 
 def _rows(lines: list[str], results: Any, best: int, style: str | None) -> list[str]:

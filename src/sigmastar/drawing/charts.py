@@ -71,7 +71,10 @@ class _Frame:
         low, high = self.y_range
         return self.bottom - (np.asarray(value) - low) / (high - low) * (self.bottom - self.top)
 
-    def axes(self, x_title: str, y_title: str, powers: bool = False) -> list[Markup]:
+    def axes(
+        self, x_title: str, y_title: str, *, powers: bool = False, x_powers: bool = False
+    ) -> list[Markup]:
+        """Draw grid and numbers; along an axis of ``powers`` values are logarithms to base 10."""
         parts = []
         for value in ticks(*self.y_range, 4):
             if powers and value != round(value):
@@ -85,7 +88,8 @@ class _Frame:
         for value in ticks(*self.x_range, 5):
             if value == round(value):
                 x = float(self.x(value))
-                parts.append(note(x, self.bottom + 15, f"{value:g}", anchor="middle"))
+                text = f"{10.0**value:g}" if x_powers else f"{value:g}"
+                parts.append(note(x, self.bottom + 15, text, anchor="middle"))
         across, down = (self.left + self.right) / 2, (self.top + self.bottom) / 2
         parts.append(note(across, self.height - 6, x_title, anchor="middle"))
         parts.append(note(11, down, y_title, anchor="middle", rotate=-90))
@@ -99,21 +103,26 @@ def lines(
     x_title: str,
     y_title: str,
     dots: bool = False,
+    log_x: bool = False,
+    log_y: bool = False,
 ) -> Markup:
-    """Draw curves over common axes, with a legend where there are several."""
+    """Draw curves over common axes, with a legend where there are several.
+
+    On a logarithmic axis points that are not positive have no place and are left out.
+    """
     finite = {
-        name: _finite(np.asarray(x, np.float64), np.asarray(y, np.float64))
-        for name, (x, y) in series.items()
+        name: _finite(_scaled(x, log_x), _scaled(y, log_y)) for name, (x, y) in series.items()
     }
     finite = {name: pair for name, pair in finite.items() if len(pair[0])}
     if not finite:
         return svg(_WIDTH, 30, label(10, 20, "nothing to draw", fill=MUTED), title=title)
     every_x = np.concatenate([x for x, _ in finite.values()])
     every_y = np.concatenate([y for _, y in finite.values()])
-    frame = _Frame(
-        (float(every_x.min()), float(every_x.max())), (_floor(every_y), float(every_y.max())), 240
-    )
-    parts = frame.axes(x_title, y_title)
+    low, high = _floor(every_y), float(every_y.max())
+    if log_y:  # at least one power of ten on the axis
+        low, high = float(np.floor(every_y.min())), float(np.ceil(high))
+    frame = _Frame((float(every_x.min()), float(every_x.max())), (low, high), 240)
+    parts = frame.axes(x_title, y_title, powers=log_y, x_powers=log_x)
     for index, (name, (x, y)) in enumerate(finite.items()):
         # What lies below the picture is left out, not drawn along its edge.
         x, y = x[y >= frame.y_range[0]], y[y >= frame.y_range[0]]
@@ -134,7 +143,7 @@ def lines(
             parts += [
                 element(
                     "circle",
-                    element("title", f"{name}: {b:.5g} at {a:g}"),
+                    element("title", f"{name}: {_told(b, log_y)} at {_told(a, log_x)}"),
                     cx=px,
                     cy=py,
                     r=3,
@@ -206,6 +215,18 @@ def strips(
         parts.append(label(x + 15, y, name, size=11))
         x += 6.4 * len(name) + 34
     return svg(width, y + 10, *parts, title=title)
+
+
+def _scaled(values: Sequence[float], log: bool) -> FloatArray:
+    """Return the places of values along an axis; what has none is infinite."""
+    given = np.asarray(values, np.float64)
+    if not log:
+        return given
+    return np.where(given > 0, np.log10(np.where(given > 0, given, 1.0)), np.inf)
+
+
+def _told(place: float, log: bool) -> str:
+    return f"{10.0**place if log else place:.5g}"
 
 
 def _finite(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -35,6 +35,41 @@ _NO_LIMIT = 1 << 30
 MOST_STATES = 1 << 24
 
 
+def new_memory(
+    n_states: int, boundary: int, *, n_paths: int | None = None, n_arcs: int | None = None
+) -> Memory:
+    """Return a memory for so many states that holds the start alone.
+
+    There is room for ``n_paths`` paths, by default 16 a state, and ``n_arcs`` arcs, by default 8.
+    """
+    slots = table_size(n_states)
+    n_paths = 16 * n_states if n_paths is None else n_paths
+    memory = Memory(
+        arcs=np.empty((8 * slots if n_arcs is None else table_size(n_arcs), 2), np.int64),
+        slots=np.empty(slots, np.int32),
+        states=np.empty((n_states, COLUMNS), np.int32),
+        names=np.empty(8 * n_states, np.int32),
+        paths=np.empty((n_paths, 2), np.int32),
+        path_scores=np.empty(n_paths, np.int64),
+        path_tags=np.empty(4 * n_paths, np.int32),
+        strings=np.empty(16 * n_states, np.int32),
+        used=np.zeros(COUNTERS, np.int64),
+    )
+    forget(memory, boundary)
+    return memory
+
+
+def larger(old: Memory, new: Memory) -> Memory:
+    """Move all that a memory holds to a new and larger one; return that."""
+    new.slots[:] = EMPTY  # the start state is among those that move in
+    for name in Memory._fields:
+        if name not in ("arcs", "slots"):
+            before: SymbolArray = getattr(old, name)
+            getattr(new, name)[: len(before)] = before
+    move_tables(old, new)
+    return new
+
+
 class LazyTransducer:
     """A transducer from classes to tags that adds an arc the first time it is needed.
 
@@ -57,27 +92,11 @@ class LazyTransducer:
         self.n_restarts = 0
         self._lock = ForkLock()
         widest = int(np.diff(model.offsets).max())
-        self._bounds = Bounds(
+        self.bounds = Bounds(
             undecided=_NO_LIMIT if look_ahead is None else min(look_ahead, _NO_LIMIT),
             most_paths=widest**model.order,
         )
-        self._memory = self._new_memory(min(max_states, 1 << 16))
-
-    def _new_memory(self, n_states: int) -> Memory:
-        slots = table_size(n_states)
-        memory = Memory(
-            arcs=np.empty((8 * slots, 2), np.int64),
-            slots=np.empty(slots, np.int32),
-            states=np.empty((n_states, COLUMNS), np.int32),
-            names=np.empty(8 * n_states, np.int32),
-            paths=np.empty((16 * n_states, 2), np.int32),
-            path_scores=np.empty(16 * n_states, np.int64),
-            path_tags=np.empty(64 * n_states, np.int32),
-            strings=np.empty(16 * n_states, np.int32),
-            used=np.zeros(COUNTERS, np.int64),
-        )
-        forget(memory, self.model.n_tags)
-        return memory
+        self._memory = new_memory(min(max_states, 1 << 16), model.n_tags)
 
     @property
     def n_states(self) -> int:
@@ -96,7 +115,7 @@ class LazyTransducer:
         """Return the tags of class sequences."""
         model = self.model
         codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
-        classes, moves, bounds = model.classes, model.moves, self._bounds
+        classes, moves, bounds = model.classes, model.moves, self.bounds
         output = np.empty(len(codes), np.int32)
         done = 0
         with self._lock:
@@ -121,11 +140,4 @@ class LazyTransducer:
 
     def _grow(self, n_states: int) -> None:
         """Move to a larger memory."""
-        old, new = self._memory, self._new_memory(n_states)
-        new.slots[:] = EMPTY  # the start state is among those that move in
-        for name in Memory._fields:
-            if name not in ("arcs", "slots"):
-                before: SymbolArray = getattr(old, name)
-                getattr(new, name)[: len(before)] = before
-        move_tables(old, new)
-        self._memory = new
+        self._memory = larger(self._memory, new_memory(n_states, self.model.n_tags))

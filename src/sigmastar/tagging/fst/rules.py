@@ -178,6 +178,11 @@ class RuleSet:
         return result
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether all contexts are single tags or words at most two places away."""
+        return all(self.fixed_contexts(rule) is not None for rule in self.rules)
+
+    @property
     def is_sequential(self) -> bool:
         """Whether every rule runs deterministically (see ``why_not`` if not)."""
         return not self.why_not
@@ -194,7 +199,7 @@ class RuleSet:
             steps: list[Any] = []
             reasons: list[str] = []
             for rule in self.rules:
-                row = self._simple(rule)
+                row = self.fixed_contexts(rule)
                 if row is None:
                     steps.append(self._compiled(rule, reasons))
                 elif steps and isinstance(steps[-1], np.ndarray):
@@ -209,8 +214,8 @@ class RuleSet:
         # What was compiled holds functions and foreign machines; a copy compiles its own.
         return self.__dict__ | {"_steps": None, "_reasons": []}
 
-    def _simple(self, rule: TagRule) -> SymbolArray | None:
-        """Encode a rule with fixed contexts for the kernel; None if it needs a transducer."""
+    def fixed_contexts(self, rule: TagRule) -> SymbolArray | None:
+        """Return the row of kernels.rules for a rule; None if it needs a transducer."""
         row = np.full(11, -1, np.int32)
         row[0], row[1] = self.tags.index(rule.source), self.tags.index(rule.target)
         if rule.word:
@@ -233,17 +238,28 @@ class RuleSet:
                     return None
         return row
 
-    def _compiled(self, rule: TagRule, reasons: list[str]) -> Step:
-        """Compile a rule over the words that it mentions into a function on tags."""
+    def machine_of(self, rule: TagRule) -> tuple[Any, SymbolArray]:
+        """Compile a rule over the words that it mentions: a pynini.Fst, and their numbers there.
+
+        The numbers are those of the words of this set, 0 for those that the rule does not mention.
+        """
         words = tuple(sorted(rule.words(self.tags)))
-        small = TagAlphabet(self.tags, words)
-        n = len(self.tags)
         renumber = np.zeros(len(self.alphabet.words) + 1, np.int32)
         for place, word in enumerate(words, 1):
             renumber[1 + self.alphabet.words.index(word)] = place
-        fst = self.to_openfst(rule, small)
+        return self.to_openfst(rule, TagAlphabet(self.tags, words)), renumber
+
+    def sequential(self, fst: Any, n_words: int) -> SequentialTransducer:
+        """Make a compiled rule that mentions so many words deterministic; words are numbers."""
+        symbols = TagAlphabet(self.tags, [str(word) for word in range(n_words)]).symbols
+        return from_openfst(fst, symbols, symbols)
+
+    def _compiled(self, rule: TagRule, reasons: list[str]) -> Step:
+        """Compile a rule into a function on tags."""
+        n = len(self.tags)
+        fst, renumber = self.machine_of(rule)
         try:
-            machine = from_openfst(fst, small.symbols, small.symbols)
+            machine = self.sequential(fst, int(renumber.max()))
         except NotSequential as error:
             reasons.append(f"rule {str(rule)!r} is not sequential: {error}")
             return lambda tags, starts, spoken: _by_composition(

@@ -156,7 +156,8 @@ class SequentialTransducer:
         return tuple(symbols[offsets[number - 1 - n] : offsets[number - n]].tolist())
 
     @property
-    def _arcs(self) -> Arcs:
+    def arcs(self) -> Arcs:
+        """The machine as the kernels take it."""
         return Arcs(self.table, self.final, len(self.output_symbols), *self.pool)
 
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
@@ -169,7 +170,7 @@ class SequentialTransducer:
         codes, starts = checked_runs(codes, starts, self.n_inputs)
         lengths = self._lengths(codes, starts)
         if (lengths < 0).any():
-            raise self._refused(int(np.argmax(lengths < 0)))
+            raise self.refused(int(np.argmax(lengths < 0)))
         offsets = np.zeros(len(starts), np.int64)
         np.cumsum(lengths, out=offsets[1:])
         # A string may be as long as the file of a machine: a few symbols in, gigabytes out.
@@ -186,14 +187,14 @@ class SequentialTransducer:
     ) -> SymbolArray:
         """Run sequences, given where in the output each begins; return the output."""
         failed = np.zeros(len(starts) - 1, np.bool_)
-        arcs = self._arcs
+        arcs = self.arcs
 
         def run(a: int, b: int) -> None:
             run_rows(codes, starts[a : b + 1], arcs, places[a : b + 1], output, failed[a:b])
 
         over_rows(run, len(failed))
         if failed.any():
-            raise self._refused(int(failed.argmax()))
+            raise self.refused(int(failed.argmax()))
         return output
 
     def accepts(self, codes: SymbolArray, starts: IndexArray) -> NDArray[np.bool_]:
@@ -202,7 +203,7 @@ class SequentialTransducer:
 
     def _lengths(self, codes: SymbolArray, starts: IndexArray) -> IndexArray:
         lengths = np.empty(len(starts) - 1, np.int64)
-        output_lengths(codes, starts, self._arcs, lengths)
+        output_lengths(codes, starts, self.arcs, lengths)
         return lengths
 
     def transduce(self, sequence: Sequence[str]) -> list[str]:
@@ -215,7 +216,8 @@ class SequentialTransducer:
         output, _ = self.run(codes, np.array([0, len(codes)]))
         return [self.output_symbols[code] for code in output.tolist()]
 
-    def _refused(self, which: int) -> InvalidData:
+    def refused(self, which: int) -> InvalidData:
+        """Return the error that says which sequence the machine does not accept."""
         return InvalidData(
             f"sequence {which} is not in the domain of the transducer. An s-type machine tags only "
             'what it covers: complete it (kind="s+n1"), or use kind="lazy".'

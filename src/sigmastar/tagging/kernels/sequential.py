@@ -16,7 +16,7 @@ import numpy as np
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
 
-__all__ = ["Arcs", "Pool", "output_lengths", "run_rows"]
+__all__ = ["Arcs", "Pool", "output_lengths", "run_rows", "write_string"]
 
 
 class Pool(NamedTuple):
@@ -43,6 +43,20 @@ def string_length(number: Int, arcs: Arcs) -> Int:
         return 1 if number > 0 else 0
     which = number - 1 - arcs.n_outputs
     return np.int64(arcs.string_offsets[which + 1] - arcs.string_offsets[which])
+
+
+@kernel
+def write_string(number: Int, arcs: Arcs, out: SymbolArray) -> Int:
+    """Write an output string to the beginning of ``out``; return how many symbols it has."""
+    n = string_length(number, arcs)
+    if number <= arcs.n_outputs:
+        if n:
+            out[0] = number - 1
+        return n
+    begin = arcs.string_offsets[number - 1 - arcs.n_outputs]
+    for x in range(n):
+        out[x] = arcs.string_symbols[begin + x]
+    return n
 
 
 @kernel

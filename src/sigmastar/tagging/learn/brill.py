@@ -102,7 +102,7 @@ def learn_rules(
     max_rules, min_gain : int
         Stop after so many rules, or when the best one corrects fewer errors more than it breaks.
     use_words : bool
-        Whether contexts may name words; rules over tags alone compose with any transducer.
+        Whether contexts may name words.
     """
     check("max_rules", max_rules, Integer(1))
     check("min_gain", min_gain, Integer(1))

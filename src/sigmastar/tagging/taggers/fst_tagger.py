@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-import numpy as np
-
-from sigmastar.core.arrays import checked_runs
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, check
@@ -19,6 +16,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.tagging.decode import decode_classes, tag_chances
 from sigmastar.tagging.fst.compose import compose
+from sigmastar.tagging.fst.composed import ComposedTransducer, n_classes_of, one_after_the_other
 from sigmastar.tagging.fst.lazy import MOST_STATES, LazyTransducer
 from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential
@@ -35,6 +33,7 @@ from sigmastar.tagging.taggers.tagger import Tagger
 __all__ = ["KINDS", "FSTTagger"]
 
 KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
+_MOST_RULES_IN_A_TABLE = 8  # the states of a table may multiply with every rule
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
 
@@ -74,6 +73,8 @@ class FSTTagger(Tagger, StoredModel):
     kind: ClassVar[str] = "FSTTagger"
 
     def __post_init__(self) -> None:
+        self._one: ComposedTransducer | None = None
+        self._runs_as_one: bool | None = None  # not tried yet
         # The tagger without its phrases, and what marks them, as far as that is known.
         self._plain: tuple[FSTTagger, SequentialTransducer] | None = None
         if self.phrases is not None:
@@ -157,12 +158,24 @@ class FSTTagger(Tagger, StoredModel):
             info["agreement"] = float(same.mean()) if len(same) else 1.0
         return result
 
-    def with_rules(self, rules: RuleSet) -> FSTTagger:
+    def with_rules(
+        self, rules: RuleSet, *, corpus: Corpus | Iterable[Sequence[str]] | None = None
+    ) -> FSTTagger:
         """Return this tagger followed by correction rules, after any that it has already.
 
-        Rules over tags alone are composed with the machine into one transducer where that is
-        sequential and small enough; otherwise they run after it. ``info["rules"]`` says which, and
-        ``info["rules_note"]`` why. Phrases are marked after the rules, whichever came first.
+        Tagger and rules become one transducer: a few rules over tags and a table become another
+        table; otherwise the composition grows while it tags (see fst.composed). Only rules that
+        have no deterministic form run after the machine. ``info["rules"]`` says ``"composed"`` or
+        ``"cascade"``, and ``info["rules_note"]`` why. Phrases are marked after the rules, whichever
+        came first.
+
+        Parameters
+        ----------
+        rules : RuleSet
+            The rules, over the tagger's tags.
+        corpus : sentences, optional
+            Untagged text to grow on, where also the agreement with running the rules after the
+            machine is measured (``info["rules_agreement"]``).
         """
         if "phrases" in self.info:
             if self._plain is None:
@@ -171,24 +184,22 @@ class FSTTagger(Tagger, StoredModel):
                     "composed into the machine. Build it anew: with_rules(…).with_phrases(…)."
                 )
             plain, marker = self._plain
-            return plain.with_rules(rules)._marked(marker)
+            return plain.with_rules(rules, corpus=corpus)._marked(marker)
         if rules.tags != self.tags:
             rules = rules.over(self.tags)
         before = self.info.get("n_rules")  # of a file, perhaps, and then of any type
         info = dict(self.info)
         info["n_rules"] = (before if isinstance(before, int) else 0) + len(rules)
-        note = ""
-        if self.rules is not None:
-            note = "the rules before them run after the machine, too"
-        elif rules.alphabet.words:
-            note = "the rules name words, which the classes do not"
-        elif isinstance(self.machine, LazyTransducer):
-            note = "a machine that grows has no table to compose with"
-        else:
+        if (
+            self.rules is None
+            and isinstance(self.machine, SequentialTransducer)
+            and not rules.alphabet.words
+            and len(rules) <= _MOST_RULES_IN_A_TABLE
+        ):
             try:
                 return self._composed(self.machine, rules.to_transducer(), info, "rules")
-            except NotSequential as error:
-                note = str(error)
+            except NotSequential:
+                pass
         vocabulary = self.vocabulary
         if self.rules is not None:
             # Words are told apart anew: those that the earlier rules name, and these.
@@ -196,16 +207,43 @@ class FSTTagger(Tagger, StoredModel):
             vocabulary = vocabulary.unmarked(self.n_classes)
         if rules.alphabet.words:
             vocabulary = vocabulary.marked(rules.alphabet.words, self.n_classes)
-        info |= {"rules": "cascade", "rules_note": note}
-        if not rules.is_sequential:
-            info["rules_note"] = "; ".join(rules.why_not)
-        return FSTTagger(self.machine, vocabulary, self.tags, info, rules)
+        tagger = FSTTagger(self.machine, vocabulary, self.tags, info, rules)
+        one = tagger.as_one()
+        if corpus is not None and one is not None:
+            runs = tagger.to_classes(corpus)
+            same = one.run_aligned(*runs) == one.one_after_the_other(*runs)
+            info["rules_agreement"] = float(same.mean()) if len(same) else 1.0
+            info["n_states"], info["n_arcs"] = one.n_states, one.n_arcs
+        return tagger
+
+    def as_one(self) -> ComposedTransducer | None:
+        """Return machine, rules and phrases as one transducer, which is made when first needed.
+
+        None if there are neither rules nor phrases beside the machine, or if some of them must run
+        after it; ``info`` says why.
+        """
+        if self._runs_as_one is None and (self.rules is not None or self.phrases is not None):
+            how, note = "composed", ""
+            most = self.machine.max_states if isinstance(self.machine, LazyTransducer) else 1 << 20
+            try:
+                self._one = ComposedTransducer(
+                    self.machine, self.rules, self.phrases, max_states=most
+                )
+            except NotSequential as error:
+                how, note = "cascade", str(error)
+            for what, part in (("rules", self.rules), ("phrases", self.phrases)):
+                if part is not None:
+                    self.info |= {what: how, f"{what}_note": note}
+                    if not note:
+                        del self.info[f"{what}_note"]
+        self._runs_as_one = self._one is not None
+        return self._one
 
     def with_phrases(self, pattern: str | None = None, *, label: str = "NP") -> FSTTagger:
         """Return this tagger followed by the marking of phrases (see fst.phrases).
 
-        Composed into one transducer where there is a table, run after it otherwise;
-        ``info["phrases"]`` says which.
+        They become one transducer, as with rules; ``info["phrases"]`` says ``"composed"``, or
+        ``"cascade"`` where that cannot be.
         """
         if "phrases" in self.info:
             raise InvalidParameter(
@@ -222,12 +260,12 @@ class FSTTagger(Tagger, StoredModel):
         if self.rules is None and isinstance(self.machine, SequentialTransducer):
             try:
                 tagger = self._composed(self.machine, marker, info, "phrases")
-            except NotSequential as error:
-                info["phrases_note"] = str(error)
+            except NotSequential:
+                pass
         if tagger is None:
-            info["phrases"] = "cascade"
             names = marker.output_symbols
             tagger = FSTTagger(self.machine, self.vocabulary, names, info, self.rules, marker)
+            tagger.as_one()
         tagger._plain = (self, marker)
         return tagger
 
@@ -246,23 +284,17 @@ class FSTTagger(Tagger, StoredModel):
     @property
     def n_classes(self) -> int:
         """How many classes the machine reads."""
-        if isinstance(self.machine, LazyTransducer):
-            return self.machine.model.n_classes
-        return self.machine.n_inputs
+        return n_classes_of(self.machine)
 
     def __repr__(self) -> str:
         return f"FSTTagger(kind={self.info.get('kind')!r}, {self.machine!r})"
 
     def tag_classes(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of class sequences, as numbers into ``tags_``."""
-        if self.rules is None:
-            tags = self.machine.run_aligned(codes, starts)
-        else:
-            marked = self.n_classes * (1 + len(self.rules.alphabet.words))
-            codes, starts = checked_runs(codes, starts, marked, "classes")
-            words, classes = np.divmod(codes, np.int32(self.n_classes))
-            tags = self.rules.apply(self.machine.run_aligned(classes, starts), starts, words)
-        return tags if self.phrases is None else self.phrases.run_aligned(tags, starts)
+        one = self.as_one()
+        if one is not None:
+            return one.run_aligned(codes, starts)
+        return one_after_the_other(self.machine, self.rules, self.phrases, codes, starts)
 
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of its tag; 0 if only a rule gave it.
@@ -343,4 +375,7 @@ class FSTTagger(Tagger, StoredModel):
                 lambda name: stored.array(f"phrase_{name}"), tags, marks
             )
             tags = marks
-        return cls(machine, vocabulary, tuple(tags), info, rules, phrases)
+        tagger = cls(machine, vocabulary, tuple(tags), info, rules, phrases)
+        if rules is None or rules.is_fixed:
+            tagger.as_one()  # files of old say that these run after the machine
+        return tagger

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.estimator import ModelEstimator
+from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, Rule, check
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
@@ -55,6 +56,8 @@ class Transliterator(ModelEstimator, Recipe):
         How many candidates to judge, and hypotheses to keep while searching.
     align_iter, max_iter : int
         Rounds of EM over alignments, and over states for ``"em"``.
+    state_iter : int
+        Rounds in which ``"learnfst"`` is learned again, from alignments weighed by its last result.
     inputs : {"independent", "exact", "reweighted"}
         The estimator of ``"learnfst"``; see :class:`SpectralTransducer`.
     source_form : {"auto", "given", "composed", "decomposed", "folded"}
@@ -134,9 +137,25 @@ class Transliterator(ModelEstimator, Recipe):
 
     def predict(self, X: Sequences, *, beam: int | None = None) -> list[Any]:
         """Return the best output of each input (an empty one where there is none)."""
-        best = self.n_best(X, 1, beam=beam)
+        return self._firsts(self.n_best(X, 1, beam=beam))
+
+    def sample(
+        self, X: Sequences, *, draws: int = 1, random_state: RandomState = None
+    ) -> list[Any]:
+        """Draw an output for each input, or the commonest of several (empty where there is none).
+
+        For the methods ``"learnfst"``, ``"em"`` and ``"joint-spectral"``: each piece of output is
+        drawn given the input so far and the pieces before it.
+        """
+        check_is_fitted(self, "model_")
+        result, self.report_ = self.model_.apply(
+            X, 1, unknown=self.unknown, draws=draws, random_state=random_state
+        )
+        return self._firsts(result)
+
+    def _firsts(self, found: list[list[tuple[Any, float]]]) -> list[Any]:
         empty: Any = "" if self.model_.settings["text"] else []
-        return [found[0][0] if found else empty for found in best]
+        return [outputs[0][0] if outputs else empty for outputs in found]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of inputs whose best output is right."""

@@ -20,7 +20,7 @@ from sigmastar.transducers.learn.spectral import output_basis
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments
 
-__all__ = ["LearnabilityReport", "learnability", "noise_level"]
+__all__ = ["LearnabilityReport", "difficulty", "learnability", "noise_level"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,20 @@ def noise_level(n_pairs: float, confidence: float = 0.05) -> float:
     return float((1 + np.sqrt(np.log(4 / confidence))) / np.sqrt(max(n_pairs, 1.0)))
 
 
+def difficulty(
+    *,
+    mean_length: float,
+    n_states: int,
+    n_outputs: int,
+    rarest: float,
+    sigma_output: float,
+    sigma_bigrams: float,
+) -> float:
+    """Return c = λ² m l / (μ σ_O² σ_P⁴), infinite where a factor below is zero."""
+    below = rarest * sigma_output**2 * sigma_bigrams**4
+    return mean_length**2 * n_states * n_outputs / below if below > 0 else float("inf")
+
+
 def learnability(
     moments: AlignedMoments,
     *,
@@ -99,8 +113,14 @@ def learnability(
         sigma_output = float(np.linalg.svd(emission, compute_uv=False)[-1])
         initial_low = float(visited.min())
     mean_length = moments.n_symbols / moments.n_pairs
-    below = mu * sigma_output**2 * sigma_bigrams**4
-    difficulty = mean_length**2 * n_states * size / below if below > 0 else float("inf")
+    hard = difficulty(
+        mean_length=mean_length,
+        n_states=n_states,
+        n_outputs=size,
+        rarest=mu,
+        sigma_output=sigma_output,
+        sigma_bigrams=sigma_bigrams,
+    )
     return LearnabilityReport(
         n_states=n_states,
         n_inputs=k,
@@ -112,8 +132,8 @@ def learnability(
         sigma_bigrams=sigma_bigrams,
         noise=noise,
         singular_values=values,
-        difficulty=difficulty,
-        sample_bound=difficulty / epsilon**4 * float(np.log(k / delta)),
+        difficulty=hard,
+        sample_bound=hard / epsilon**4 * float(np.log(k / delta)),
         assumptions=(
             size >= n_states,
             sigma_output > 1e-9 and initial_low > 1e-9,

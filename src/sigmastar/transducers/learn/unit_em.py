@@ -13,7 +13,7 @@ from sigmastar.core.progress import stage
 from sigmastar.core.types import FloatArray, IndexArray, Learned, SymbolArray
 from sigmastar.transducers.kernels.lattice import Lattices
 from sigmastar.transducers.kernels.lattice_em import best_paths, expected_uses
-from sigmastar.transducers.kernels.operators import Machine
+from sigmastar.transducers.moments.lattices import weighted_units
 
 __all__ = ["align_best", "learn_unit_weights"]
 
@@ -29,13 +29,13 @@ def learn_unit_weights(
     """Learn how probable each unit is, from the given or from uniform weights."""
     uniform = np.full(n_units, 1.0 / n_units)
     ascent = Ascent(uniform if weights is None else weights / weights.sum())
-    one = np.ones(1)
     totals = np.empty(lattices.n_pairs)
     expected = np.zeros(n_units)
 
     def step(prob: FloatArray) -> tuple[float, FloatArray]:
-        machine = Machine(one, prob.reshape(-1, 1, 1), one)
-        expected[:] = expected_uses(lattices, machine, totals).operators[:, 0, 0] * prob
+        expected[:] = (
+            expected_uses(lattices, weighted_units(prob), totals).operators[:, 0, 0] * prob
+        )
         reached = totals[totals > -np.inf]
         if not expected.sum() > 0:  # no pair has a path: nothing to learn from
             return -np.inf, prob

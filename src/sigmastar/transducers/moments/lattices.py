@@ -30,6 +30,7 @@ from sigmastar.transducers.kernels.lattice import (
     gather_units,
 )
 from sigmastar.transducers.kernels.lattice_trigrams import count_trigrams
+from sigmastar.transducers.kernels.operators import Machine
 from sigmastar.transducers.moments.trigrams import merge_trigrams
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "expected_trigrams",
     "find_units",
     "hash_table",
+    "weighted_units",
 ]
 
 MOST_NODES = 2**31 - 1
@@ -197,19 +199,28 @@ def chain_lattices(places: SymbolArray, offsets: IndexArray) -> Lattices:
     return Lattices(np.ascontiguousarray(arcs), nodes, offsets.astype(np.int64))
 
 
-def expected_trigrams(lattices: Lattices, weights: FloatArray) -> tuple[IndexArray, FloatArray]:
+def expected_trigrams(
+    lattices: Lattices, weights: FloatArray | Machine
+) -> tuple[IndexArray, FloatArray]:
     """Return the unit trigrams of all alignments and how often each is expected.
 
-    A path's probability is proportional to the product of its units' weights; equal weights make
-    all alignments of a pair with equally many units equally likely.
+    A path's probability is proportional to the product of its units' weights — equal weights make
+    all alignments of a pair with equally many units equally likely — or to what a machine with an
+    operator for each unit says of it. Pairs of which that says nothing positive do not count.
     """
+    machine = weights if isinstance(weights, Machine) else weighted_units(weights)
     none = np.zeros((0, 3), dtype=np.int32)
-    n = int(count_trigrams(lattices, weights, none, np.zeros(0)))
+    n = int(count_trigrams(lattices, machine, none, np.zeros(0)))
     triples, masses = np.zeros((n, 3), dtype=np.int32), np.zeros(n)
     if n:
-        count_trigrams(lattices, weights, triples, masses)
+        count_trigrams(lattices, machine, triples, masses)
     kept = masses > 1e-9
     return merge_trigrams(triples[kept].astype(np.int64), masses[kept])
+
+
+def weighted_units(weights: FloatArray) -> Machine:
+    """Return the machine of one state in which each unit has its weight."""
+    return Machine(np.ones(1), weights.reshape(-1, 1, 1), np.ones(1))
 
 
 def _arrays(corpus: PairCorpus) -> Pairs:

@@ -19,7 +19,6 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.candidates import Candidates, unit_options
-from sigmastar.transducers.transliteration.model import find_candidates, scorer_matrix
 from sigmastar.transducers.transliteration.parts import Trained, train_parts
 from sigmastar.transducers.transliteration.recipe import Recipe, States
 from sigmastar.transducers.transliteration.reranker import (
@@ -28,6 +27,7 @@ from sigmastar.transducers.transliteration.reranker import (
     fit_scorers,
     train_features,
 )
+from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix
 
 __all__ = ["combine", "right_candidates"]
 

@@ -20,9 +20,10 @@ from sigmastar.transducers.transliteration.chunk_transducer import joint_chunk_t
 from sigmastar.transducers.transliteration.combine import combine, right_candidates
 from sigmastar.transducers.transliteration.forms import choose_forms, in_forms
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
-from sigmastar.transducers.transliteration.model import SCORERS, TransliterationModel
+from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.transducers.transliteration.parts import Trained, train_conditional, train_parts
 from sigmastar.transducers.transliteration.recipe import Recipe
+from sigmastar.transducers.transliteration.scorers import SCORERS
 
 __all__ = ["clean_pairs", "learn_transliterator"]
 

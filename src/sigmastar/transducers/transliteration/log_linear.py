@@ -1,7 +1,7 @@
 """A discriminative transducer: log P(units | x) as a sum of weights of features, normalised.
 
-``kernels/unit_features`` says what features see, ``kernels/log_linear`` how their weights are
-trained. Several models are trained on the same pairs in other orders and with other features
+``kernels/unit_features`` says what features see, ``kernels/log_linear_training`` how their weights
+are trained. Several models are trained on the same pairs in other orders and with other features
 hidden; they share their features, so that the mean of their weights is their ensemble, and costs no
 more to apply than one. (Features after DirecTL+: Jiampojamarn, Cherry and Kondrak 2010.)
 """
@@ -24,14 +24,8 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.beams import Found
 from sigmastar.transducers.kernels.joint_beam import Options
-from sigmastar.transducers.kernels.log_linear import (
-    WIDEST,
-    Course,
-    Machinery,
-    best_sequences,
-    score_sequences,
-    train_sequences,
-)
+from sigmastar.transducers.kernels.log_linear import WIDEST, Course, Machinery, best_sequences
+from sigmastar.transducers.kernels.log_linear_training import score_sequences, train_sequences
 from sigmastar.transducers.kernels.rerank import Ascending, UnitPaths
 from sigmastar.transducers.kernels.unit_features import MOVING, STILL, UnitTraits
 from sigmastar.transducers.moments.lattices import Units

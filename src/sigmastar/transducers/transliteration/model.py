@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ import numpy as np
 from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
 from sigmastar.core.facts import Fact, Floats, proved
 from sigmastar.core.model_files import Stored
+from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -22,12 +23,7 @@ from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.att import AttMachine, ngram_machine
-from sigmastar.transducers.transliteration.candidates import (
-    Candidates,
-    gather_candidates,
-    merged,
-    unit_options,
-)
+from sigmastar.transducers.transliteration.candidates import Candidates, unit_options
 from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
 from sigmastar.transducers.transliteration.forms import (
     SOURCE_FORMS,
@@ -35,39 +31,24 @@ from sigmastar.transducers.transliteration.forms import (
     in_form,
     out_of_form,
 )
-from sigmastar.transducers.transliteration.joint_ngram import JointNgram
-from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.reranker import choose, feature_scores
+from sigmastar.transducers.transliteration.scorers import (
+    KINDS,
+    SCORERS,
+    find_candidates,
+    scorer_matrix,
+)
 
-__all__ = [
-    "SCORERS",
-    "TransliterationModel",
-    "as_shares",
-    "find_candidates",
-    "scorer_matrix",
-]
+__all__ = ["TransliterationModel", "as_shares"]
 
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
-_KINDS: Mapping[str, Any] = {
-    "ngram": JointNgram,
-    "reverse": JointNgram,
-    "short": JointNgram,
-    "target": JointNgram,
-    "spectral": JointSpectral,
-    "learnfst": ChunkTransducer,
-    "em": ChunkTransducer,
-    "discriminative": LogLinear,
-}
-# Scorers in the order of their columns; the first three come from the search itself.
-SCORERS = ("search", "weights", "length", *_KINDS)
 _SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
 _FACTS: Mapping[str, Fact] = {
     "unit_weights": Floats("units"),
     "scorer_weights": Floats("scorers"),
     "feature_weights": Floats("features"),
 }
-_LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +160,27 @@ class TransliterationModel(StoredModel):
             for low, high in pairwise(found_all.groups.tolist())
         ]
 
+    def draw(
+        self, source: Corpus, n_best: int = 1, *, draws: int = 1, random_state: RandomState = None
+    ) -> list[list[tuple[list[int], float]]]:
+        """Draw outputs of each input; return the n commonest with the logs of their shares."""
+        if self.decoder is None:
+            raise InvalidParameter(
+                "method must be 'learnfst', 'em' or 'joint-spectral' for outputs to be drawn; "
+                f"this model has {self.method!r}. Search for its best outputs instead."
+            )
+        check("draws", draws, Integer(1, MOST_CANDIDATES))
+        return self.decoder.commonest(source, n_best, draws=draws, random_state=random_state)
+
     def apply(
-        self, X: Sequences, n_best: int = 1, *, beam: int | None = None, unknown: Unknown = "ignore"
+        self,
+        X: Sequences,
+        n_best: int = 1,
+        *,
+        beam: int | None = None,
+        unknown: Unknown = "ignore",
+        draws: int | None = None,
+        random_state: RandomState = None,
     ) -> tuple[list[list[tuple[Any, float]]], dict[str, int]]:
         """Return the n best outputs of each input, spelled out with log-scores, and what was odd.
 
@@ -192,13 +192,21 @@ class TransliterationModel(StoredModel):
             How many outputs to return, and to keep while searching.
         unknown : {"ignore", "error"}
             Leave symbols that were not learned out, or refuse them.
+        draws : int, optional
+            Draw so many outputs instead of searching: the n commonest are returned.
+        random_state : int, Generator or None
+            Makes what is drawn repeatable.
         """
         given = in_form(as_corpus(X), self.forms[0])
         source = given.recode(self.source_alphabet, unknown=unknown)
         usable = np.flatnonzero(source.lengths > 0)
         result: list[list[tuple[Any, float]]] = [[] for _ in range(len(source))]
         if len(usable):
-            best = self.n_best(source.take(usable), n_best, beam=beam)
+            asked = source.take(usable)
+            if draws is None:
+                best = self.n_best(asked, n_best, beam=beam)
+            else:
+                best = self.draw(asked, n_best, draws=draws, random_state=random_state)
             for row, found in zip(usable.tolist(), best, strict=True):
                 result[row] = [(self.spell(codes), value) for codes, value in found]
         report = {
@@ -278,7 +286,7 @@ class TransliterationModel(StoredModel):
         try:
             parts: dict[str, Any] = {}
             for name, inner in meta["parts"].items():
-                kind = ChunkTransducer if name == "decoder" else _KINDS[name]
+                kind = ChunkTransducer if name == "decoder" else KINDS[name]
                 parts[name] = kind.from_stored(Stored(name, stored.within(f"{name}:"), inner))
             keys, sizes = stored.array("unit_keys"), stored.array("unit_sizes")
             units = Units.from_arrays(keys, sizes, meta["base"])
@@ -341,65 +349,3 @@ def as_shares(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
     raised = np.exp(scores - scores.max(initial=-np.inf))
     shares = (raised / raised.sum()).tolist() if len(found) else []
     return [(output, share) for (output, _), share in zip(found, shares, strict=True)]
-
-
-def find_candidates(
-    source: Corpus,
-    parts: Mapping[str, Any],
-    units: Units,
-    options: Options,
-    alphabet: Alphabet,
-    *,
-    n_best: int,
-    beam: int,
-    gap: float = 7.0,
-) -> Candidates:
-    """Find candidates with the joint n-gram model, the discriminative one, or both together.
-
-    ``log_prob`` is that of the joint model where there is one, of the best alignment for candidates
-    that only the other has found.
-    """
-    kept = max(beam, n_best)
-    where = (source, units, options, alphabet)
-    if "ngram" not in parts:
-        alone: Candidates = parts["discriminative"].search(
-            *where, n_best=n_best, beam=kept, gap=gap
-        )
-        return alone
-    ngram: JointNgram = parts["ngram"]
-    found = gather_candidates(
-        source, ngram, units, options, alphabet, n_best=n_best, beam=kept, gap=gap
-    )
-    if "discriminative" not in parts:
-        return found
-    more = parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap)
-    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), _LOWEST)
-    return merged(found, replace(more, log_prob=log_prob))
-
-
-def scorer_matrix(
-    found: Candidates, parts: Mapping[str, Any], units: Units, unit_weights: FloatArray
-) -> FloatArray:
-    """Return what each scorer says of each candidate; absent scorers say 0."""
-    matrix = np.zeros((len(found), len(SCORERS)))
-    matrix[:, 0] = found.log_prob
-    logs = np.concatenate([[0.0], np.cumsum(np.log(unit_weights)[found.path])])
-    matrix[:, 1] = logs[found.offsets[1:]] - logs[found.offsets[:-1]]
-    matrix[:, 2] = found.target.lengths
-    for column, name in enumerate(SCORERS):
-        if name not in parts:
-            continue
-        part = parts[name]
-        if name == "reverse":
-            values = part.log_proba(found.reversed_path(), found.offsets)
-        elif name == "target":
-            values = part.log_proba(found.target.symbols, found.target.offsets)
-        elif name in ("learnfst", "em"):
-            values = part.log_proba(found.pairs())
-        elif name == "discriminative":
-            matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
-            continue
-        else:
-            values = part.log_proba(found.path, found.offsets)
-        matrix[:, column] = np.maximum(values, _LOWEST)
-    return matrix

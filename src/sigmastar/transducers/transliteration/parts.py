@@ -11,10 +11,8 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.learn.spectral import InputModel
 from sigmastar.transducers.transliteration.alignment import Alignment, align_pairs
 from sigmastar.transducers.transliteration.candidates import mirrored
-from sigmastar.transducers.transliteration.chunk_transducer import (
-    ChunkTransducer,
-    learn_chunk_transducer,
-)
+from sigmastar.transducers.transliteration.chunk_learning import learn_chunk_transducer
+from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
 from sigmastar.transducers.transliteration.log_linear import learn_log_linear
@@ -81,6 +79,7 @@ def train_conditional(
         n_states=states.transducer,
         inputs=inputs,
         align_iter=recipe.align_iter,
+        state_iter=recipe.state_iter,
         max_iter=recipe.max_iter,
         random_state=recipe.random_state,
     )

@@ -44,6 +44,7 @@ class Recipe:
     n_candidates: Annotated[int, Integer(1, 10_000)] = 10
     beam: Annotated[int, Integer(1, 10_000)] = 20
     align_iter: Annotated[int, Integer(0)] = 12
+    state_iter: Annotated[int, Integer(0)] = 0
     max_iter: Annotated[int, Integer(0)] = 20
     inputs: Annotated[InputModel, Choice(*get_args(InputModel))] = "independent"
     source_form: Annotated[str, Choice("auto", *SOURCE_FORMS)] = "auto"

@@ -1,0 +1,260 @@
+"""A tagger, rules and phrases as one transducer, composed while it tags.
+
+The composition of a tagger with what comes after it is sequential wherever every part is, but a
+table of all its states would be the product of them all. So an arc is computed the first time that
+a text needs it (kernels.composed) and looked up ever after: one look-up a word, whatever the number
+of rules. The result is that of running the parts one after the other, tag for tag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.arrays import checked_runs
+from sigmastar.core.hashing import table_size
+from sigmastar.core.threads import ForkLock
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.tagging.fst.lazy import LazyTransducer, larger, new_memory
+from sigmastar.tagging.fst.rules import RuleSet
+from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.fst.stages import delays, stages_of
+from sigmastar.tagging.kernels.composed import (
+    DONE,
+    NO_ARC,
+    NO_ROOM_FOR_ROWS,
+    NO_ROOM_FOR_TAGGER,
+    ROW_COUNTERS,
+    Joint,
+    Rows,
+    Tagging,
+    forget_rows,
+    move_rows,
+    run_composed,
+)
+from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget
+from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
+from sigmastar.tagging.kernels.sequential import Arcs
+
+__all__ = ["ComposedTransducer", "one_after_the_other"]
+
+_FIRST_STATES = 1 << 14
+_FIRST_ROWS = 1 << 12
+_MOST_NUMBERS = 1 << 26  # in the rows of what the stages remember: 512 MiB
+
+
+def one_after_the_other(
+    machine: SequentialTransducer | LazyTransducer,
+    rules: RuleSet | None,
+    phrases: SequentialTransducer | None,
+    codes: SymbolArray,
+    starts: IndexArray,
+) -> SymbolArray:
+    """Run a tagger, then rules, then the marking of phrases over whole sentences.
+
+    With rules a code is that of a class plus the number of classes for each block of a word that
+    the rules name.
+    """
+    n = n_classes_of(machine)
+    if rules is not None:
+        codes, starts = checked_runs(codes, starts, n * (1 + len(rules.alphabet.words)), "classes")
+        words, classes = np.divmod(codes, np.int32(n))
+        tags = rules.apply(machine.run_aligned(classes, starts), starts, words)
+    else:
+        tags = machine.run_aligned(codes, starts)
+    return tags if phrases is None else phrases.run_aligned(tags, starts)
+
+
+def n_classes_of(machine: SequentialTransducer | LazyTransducer) -> int:
+    """Return how many classes a tagger's machine reads."""
+    return machine.model.n_classes if isinstance(machine, LazyTransducer) else machine.n_inputs
+
+
+class ComposedTransducer:
+    """A transducer from marked classes to tags that adds an arc the first time it is needed.
+
+    Parameters
+    ----------
+    machine : SequentialTransducer or LazyTransducer
+        The tagger.
+    rules : RuleSet, optional
+        What corrects its tags.
+    phrases : SequentialTransducer, optional
+        What marks phrases in the corrected tags.
+    max_states : int
+        How many states to keep; when they are full, the machine starts anew.
+
+    Raises
+    ------
+    NotSequential
+        If one of the parts has no deterministic form; the message says which.
+    """
+
+    def __init__(
+        self,
+        machine: SequentialTransducer | LazyTransducer,
+        rules: RuleSet | None = None,
+        phrases: SequentialTransducer | None = None,
+        *,
+        max_states: int = 1 << 20,
+    ) -> None:
+        self.machine, self.rules, self.phrases = machine, rules, phrases
+        self.max_states = max_states
+        self.n_restarts = 0
+        if isinstance(machine, LazyTransducer):
+            n_tags = machine.model.n_tags
+        else:
+            n_tags = len(machine.output_symbols)
+            delays(machine)  # proves that it holds back what it has not written
+        self.n_classes = n_classes_of(machine)
+        self.stages = stages_of(rules, phrases, n_tags)
+        self.n_symbols = self.n_classes * self.stages.marks.shape[1]
+        self._lock = ForkLock()
+        self._most_rows = max(64, min(max_states, _MOST_NUMBERS // len(self.stages.start)))
+        self._rows = self._new_rows(min(self._most_rows, _FIRST_ROWS))
+        forget_rows(self._rows, self.stages.start)
+        self._memory = new_memory(min(max_states, _FIRST_STATES), 0, n_paths=1)
+        # The states of a tagger that grows; its arcs are kept as part of the composed ones alone.
+        self._boundary = n_tags
+        self._tagger_memory = new_memory(
+            min(max_states, _FIRST_STATES) if isinstance(machine, LazyTransducer) else 1,
+            n_tags,
+            n_arcs=0,
+        )
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are now."""
+        return int(self._memory.used[STATES])
+
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs there are now (ends of sentences included)."""
+        return int(self._memory.used[ARCS])
+
+    def __repr__(self) -> str:
+        return (
+            f"ComposedTransducer({len(self.stages.rows)} stages after {self.machine!r}, "
+            f"{self.n_states:,} states, {self.n_arcs:,} arcs so far)"
+        )
+
+    def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Return the tags of sequences of marked classes."""
+        codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
+        output = np.empty(len(codes), np.int32)
+        longest = int(np.diff(starts).max(initial=0))
+        buffers = np.empty((4, longest + 1), np.int32)  # all that is held back, and one tag more
+        row = np.empty(len(self.stages.start), np.int64)
+        large: list[int] = []  # sentences that need more than the whole memory
+        done = 0
+        with self._lock:
+            emptied_at = -1
+            while done < len(starts) - 1:
+                tagged, why = run_composed(
+                    codes, starts[done:], self._joint(), buffers, row, output
+                )
+                done += int(tagged)
+                if why == DONE:
+                    break
+                if why == NO_ARC:
+                    assert isinstance(self.machine, SequentialTransducer)
+                    raise self.machine.refused(done)
+                if emptied_at == done:
+                    large.append(done)
+                    done += 1
+                elif not self._make_room(int(why)):
+                    emptied_at = done
+        for sentence in large:
+            part = slice(starts[sentence], starts[sentence + 1])
+            alone = np.array([0, starts[sentence + 1] - starts[sentence]])
+            output[part] = self.one_after_the_other(codes[part], alone)
+        return output
+
+    def one_after_the_other(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Return the same tags by running the parts one after the other."""
+        return one_after_the_other(self.machine, self.rules, self.phrases, codes, starts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy grows by itself.
+        return (_grown_anew, (self.machine, self.rules, self.phrases, self.max_states))
+
+    def _joint(self) -> Joint:
+        machine = self.machine
+        if isinstance(machine, LazyTransducer):
+            model = machine.model
+            tagging = Tagging(
+                n_classes=model.n_classes,
+                arcs=_NO_ARCS,
+                classes=model.classes,
+                moves=model.moves,
+                bounds=machine.bounds,
+                memory=self._tagger_memory,
+            )
+        else:
+            tagging = Tagging(
+                n_classes=machine.n_inputs,
+                arcs=machine.arcs,
+                classes=_NO_CLASSES,
+                moves=_NO_MOVES,
+                bounds=Bounds(0, 0),
+                memory=self._tagger_memory,
+            )
+        return Joint(tagging, self.stages, self._rows, self._memory)
+
+    def _new_rows(self, n_rows: int) -> Rows:
+        return Rows(
+            values=np.empty((n_rows, len(self.stages.start)), np.int64),
+            slots=np.empty(table_size(n_rows), np.int32),
+            arcs=np.empty((8 * table_size(n_rows), 2), np.int64),
+            strings=np.empty(32 * n_rows, np.int32),
+            used=np.empty(ROW_COUNTERS, np.int64),
+        )
+
+    def _make_room(self, why: int) -> bool:
+        """Move what is full to a larger place, or start anew; tell whether all was kept."""
+        size, most = len(self._memory.states), self.max_states
+        if why == NO_ROOM_FOR_TAGGER:
+            size = len(self._tagger_memory.states)
+        elif why == NO_ROOM_FOR_ROWS:
+            size, most = len(self._rows.values), self._most_rows
+        if size >= most:
+            forget(self._memory, 0)
+            forget(self._tagger_memory, self._boundary)
+            forget_rows(self._rows, self.stages.start)
+            self.n_restarts += 1
+            return False
+        size = min(most, 4 * size)
+        if why == NO_ROOM_FOR_ROWS:
+            rows = self._new_rows(size)
+            move_rows(self._rows, rows)
+            self._rows = rows
+        elif why == NO_ROOM_FOR_TAGGER:
+            self._tagger_memory = larger(
+                self._tagger_memory, new_memory(size, self._boundary, n_arcs=0)
+            )
+        else:
+            self._memory = larger(self._memory, new_memory(size, 0, n_paths=1))
+        return True
+
+
+def _grown_anew(machine: Any, rules: Any, phrases: Any, max_states: int) -> ComposedTransducer:
+    return ComposedTransducer(machine, rules, phrases, max_states=max_states)
+
+
+# What a tagger with a table has instead of a model to grow from, and the other way round.
+_NO_ARCS = Arcs(
+    np.empty((0, 0), np.int64),
+    np.empty(0, np.int32),
+    0,
+    np.empty(0, np.int32),
+    np.empty(0, np.int64),
+)
+_NO_CLASSES = Classes(
+    np.zeros(1, np.int64),
+    np.empty(0, np.int32),
+    np.empty(0, np.int32),
+    np.empty(0, np.int32),
+    np.empty((0, 0), np.int32),
+)
+_NO_MOVES = Moves(np.empty((0, 0), np.int32), np.empty((0, 0, 0), np.int32))

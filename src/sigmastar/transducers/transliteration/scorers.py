@@ -1,0 +1,102 @@
+"""The models of a transliterator at work: who finds candidates, and who judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.transducers.kernels.joint_beam import Options
+from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.candidates import (
+    Candidates,
+    gather_candidates,
+    merged,
+)
+from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
+from sigmastar.transducers.transliteration.joint_ngram import JointNgram
+from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
+from sigmastar.transducers.transliteration.log_linear import LogLinear
+
+__all__ = ["KINDS", "SCORERS", "find_candidates", "scorer_matrix"]
+
+LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
+KINDS: Mapping[str, Any] = {
+    "ngram": JointNgram,
+    "reverse": JointNgram,
+    "short": JointNgram,
+    "target": JointNgram,
+    "spectral": JointSpectral,
+    "learnfst": ChunkTransducer,
+    "em": ChunkTransducer,
+    "discriminative": LogLinear,
+}
+# Scorers in the order of their columns; the first three come from the search itself.
+SCORERS = ("search", "weights", "length", *KINDS)
+
+
+def find_candidates(
+    source: Corpus,
+    parts: Mapping[str, Any],
+    units: Units,
+    options: Options,
+    alphabet: Alphabet,
+    *,
+    n_best: int,
+    beam: int,
+    gap: float = 7.0,
+) -> Candidates:
+    """Find candidates with the joint n-gram model, the discriminative one, or both together.
+
+    ``log_prob`` is that of the joint model where there is one, of the best alignment for candidates
+    that only the other has found.
+    """
+    kept = max(beam, n_best)
+    where = (source, units, options, alphabet)
+    if "ngram" not in parts:
+        alone: Candidates = parts["discriminative"].search(
+            *where, n_best=n_best, beam=kept, gap=gap
+        )
+        return alone
+    ngram: JointNgram = parts["ngram"]
+    found = gather_candidates(
+        source, ngram, units, options, alphabet, n_best=n_best, beam=kept, gap=gap
+    )
+    if "discriminative" not in parts:
+        return found
+    more = parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap)
+    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
+    return merged(found, replace(more, log_prob=log_prob))
+
+
+def scorer_matrix(
+    found: Candidates, parts: Mapping[str, Any], units: Units, unit_weights: FloatArray
+) -> FloatArray:
+    """Return what each scorer says of each candidate; absent scorers say 0."""
+    matrix = np.zeros((len(found), len(SCORERS)))
+    matrix[:, 0] = found.log_prob
+    logs = np.concatenate([[0.0], np.cumsum(np.log(unit_weights)[found.path])])
+    matrix[:, 1] = logs[found.offsets[1:]] - logs[found.offsets[:-1]]
+    matrix[:, 2] = found.target.lengths
+    for column, name in enumerate(SCORERS):
+        if name not in parts:
+            continue
+        part = parts[name]
+        if name == "reverse":
+            values = part.log_proba(found.reversed_path(), found.offsets)
+        elif name == "target":
+            values = part.log_proba(found.target.symbols, found.target.offsets)
+        elif name in ("learnfst", "em"):
+            values = part.log_proba(found.pairs())
+        elif name == "discriminative":
+            matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
+            continue
+        else:
+            values = part.log_proba(found.path, found.offsets)
+        matrix[:, column] = np.maximum(values, LOWEST)
+    return matrix

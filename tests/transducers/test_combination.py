@@ -1,0 +1,45 @@
+"""The combination of scorers is fitted on pairs that none of them had learned from."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.transducers.transliteration import combine, learn
+
+LETTERS = dict(zip("abdegiklx", "а б д е г и к л кс".split(), strict=True))
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    words = ["".join(rng.choice(list(LETTERS), size=rng.integers(4, 9))) for _ in range(n)]
+    return [(word, "".join(LETTERS[letter] for letter in word)) for word in dict.fromkeys(words)]
+
+
+def spelled(corpus):
+    return {("".join(x), "".join(y)) for x, y in corpus}
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["development pairs", "a part held out"])
+def test_judges_never_saw_the_pairs_they_are_judged_on(monkeypatch, given):
+    learned_from, judged = {}, []
+    train_parts, judge = combine.train_parts, combine._judge
+
+    def trained(pairs, *more, **options):
+        result = train_parts(pairs, *more, **options)
+        learned_from[id(result.alignment)] = spelled(pairs)
+        return result
+
+    def watched(pairs, models, recipe):
+        judged.append((spelled(pairs), learned_from[id(models.alignment)]))
+        return judge(pairs, models, recipe)
+
+    for module in (combine, learn):
+        monkeypatch.setattr(module, "train_parts", trained)
+    monkeypatch.setattr(combine, "_judge", watched)
+    train, dev = draw(60, 0), [pair for pair in draw(15, 1) if pair not in set(draw(60, 0))]
+    names = ss.Transliterator(n_folds=3, scorers=("short",), source_form="given")
+    names.set_params(target_form="given", n_epochs=1).fit(train, dev=dev if given else None)
+    assert len(judged) == 4  # three folds, and the pairs that balance
+    assert all(len(pairs) and not pairs & seen for pairs, seen in judged)
+    covered = set().union(*(pairs for pairs, _ in judged))
+    assert covered == set(train) | (set(dev) if given else set())
