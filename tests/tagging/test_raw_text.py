@@ -200,7 +200,7 @@ def test_streams_are_cut_between_paragraphs_and_long_ones_between_sentences(monk
     parts = list(paragraphs(io.BytesIO(text.encode())))
     assert "".join(parts) == text
     assert max(map(len, parts)) < 1024
-    assert all(part.endswith("\n\n") or part.endswith(". ") for part in parts[:-1])
+    assert all(part.endswith(("\n\n", ". ")) for part in parts[:-1])
 
 
 def test_tags_of_streams_equal_those_of_the_text(pipeline, files, monkeypatch):

@@ -20,6 +20,7 @@ Calls = Iterator[tuple[str, Callable[[], Any]]]
 RARELY = 0.04  # how often calls that take long are made
 _SENTENCES = ["the old zorblat barks .".split(), ["that", "Ёлка", "1,234"], ["saw"], []]
 _TEXT = 'The old dog barks. That\'s 1,234 dogs…\n\n"Ёлка" (saw) http://x.org/a_b?c!\u3000\ud800 end'
+_BYTES = _TEXT.encode("utf-8", "surrogatepass")
 _RULES = "NOUN -> VERB / PRON _\nthat/PRON -> DET / _ NOUN"
 
 
@@ -146,7 +147,7 @@ def _pipeline(model: Any, path: Path, rng: random.Random) -> Calls:
         yield (
             f"tag_file {output}",
             lambda output=output: model.tag_file(
-                io.BytesIO(_TEXT.encode()), io.BytesIO(), output_format=output
+                io.BytesIO(_BYTES), io.BytesIO(), output_format=output
             ),
         )
 
