@@ -33,9 +33,10 @@ def papers(
 ) -> None:
     """Make every table and figure of the five papers again, on one page.
 
-    Published figures and ours stand side by side, with data, command, seed and
-    seconds. Each exhibit is kept when it is made (KEY.csv, KEY.json): a run that
-    was stopped goes on where it was. The whole takes hours; --list tells how many.
+    Published figures and ours stand side by side, with data, command, seed
+    and seconds. Each exhibit is kept when it is made (KEY.csv, KEY.json): a
+    run that was stopped goes on where it was. The whole takes hours; --list
+    tells how many.
 
     [bold]Examples[/]
     sigmastar bench papers --list
