@@ -29,7 +29,8 @@ _EXPORTS = {
     "ContextMixture": "sigmastar.automata.estimators.mixture",
     "BaumWelchHMM": "sigmastar.automata.estimators.baum_welch",
     "BaumWelchPFA": "sigmastar.automata.estimators.baum_welch",
-    "SeparableBaumWelch": "sigmastar.automata.estimators.baum_welch",
+    "SeparableBaumWelch": "sigmastar.automata.estimators.moment_baum_welch",
+    "TensorBaumWelch": "sigmastar.automata.estimators.moment_baum_welch",
     "GibbsPFA": "sigmastar.automata.estimators.gibbs",
     "MergedPFA": "sigmastar.automata.estimators.merged",
     "extract": "sigmastar.automata.learn.extraction",
@@ -116,11 +117,14 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.auto import AutoWFA as AutoWFA
     from sigmastar.automata.estimators.baum_welch import BaumWelchHMM as BaumWelchHMM
     from sigmastar.automata.estimators.baum_welch import BaumWelchPFA as BaumWelchPFA
-    from sigmastar.automata.estimators.baum_welch import SeparableBaumWelch as SeparableBaumWelch
     from sigmastar.automata.estimators.convex import ConvexWFA as ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA as GibbsPFA
     from sigmastar.automata.estimators.merged import MergedPFA as MergedPFA
     from sigmastar.automata.estimators.mixture import ContextMixture as ContextMixture
+    from sigmastar.automata.estimators.moment_baum_welch import (
+        SeparableBaumWelch as SeparableBaumWelch,
+    )
+    from sigmastar.automata.estimators.moment_baum_welch import TensorBaumWelch as TensorBaumWelch
     from sigmastar.automata.estimators.separable import SeparablePFA as SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA as SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM as TensorHMM

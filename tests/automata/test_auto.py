@@ -1,5 +1,6 @@
 """The search within a budget chooses well and can be repeated from its recipe."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,6 +38,31 @@ def test_the_leaderboard_is_sorted_and_its_weights_are_shares(found):
     assert sum(row["weight"] for row in rows) == pytest.approx(1.0)
     names = " ".join(row["name"] for row in rows)
     assert all(word in names for word in ("spectral", "separable", "hmm", "pfa"))
+
+
+def test_candidates_are_judged_by_sequences_that_none_of_them_saw(found):
+    train, held = search.hold_out_part(TRAIN, found.recipe_["seed"])
+    strings = [["".join(string) for string in part] for part in (train, held)]
+    assert sorted(strings[0] + strings[1]) == sorted("".join(string) for string in TRAIN)
+    assert len(held) == pytest.approx(0.1 * len(TRAIN), rel=0.5)
+    scores = {row["name"]: row["held_out"] for row in found.leaderboard_}
+    for name in ("spectral", "separable", "merged"):
+        model = search.QUICK_LEARNERS[name](train).model
+        expected = float(ss.log_proba(model, held).mean())
+        assert scores[name] == pytest.approx(expected, rel=1e-9)
+        assert abs(scores[name] - float(ss.log_proba(model, train).mean())) > 1e-3
+
+
+def test_tracks_are_judged_by_the_held_out_part():
+    train, held = search.hold_out_part(TRAIN, 0)
+    found = search._Search(train, held, 0, time.monotonic(), 1.0, 1)
+    track = found.tracks[0]
+    track.advance(found.forest, found.held_forest, lambda: True)
+    expected = held_out_score(Forest(held), HMMFamily(), track.parameters, 1)
+    assert track.score == pytest.approx(expected, rel=1e-12)
+    assert track.score != pytest.approx(
+        held_out_score(Forest(train), HMMFamily(), track.parameters, 1), rel=1e-6
+    )
 
 
 def test_a_learner_that_fails_is_listed_with_its_reason(monkeypatch):

@@ -78,7 +78,9 @@ def test_exact_moments_and_little_penalty_recover_the_predictions(statistics, re
     learned = learn_convex(moments, tau=1e-9, refit=refit, tol=1e-10, max_iter=5000)
     prefixes = all_strings("ab", 4)
     np.testing.assert_allclose(
-        next_distribution(learned.model, prefixes), next_distribution(TRUTH, prefixes), atol=2e-3
+        next_distribution(learned.model, prefixes),
+        next_distribution(TRUTH, prefixes),
+        atol=1e-7 if refit else 1e-4,  # the penalty shrinks what is not fitted anew
     )
 
 

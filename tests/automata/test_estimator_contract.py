@@ -40,6 +40,7 @@ ESTIMATORS = [
     ss.BaumWelchPFA(2, max_iter=5, random_state=0),
     ss.BaumWelchHMM(2, max_iter=5, random_state=0),
     ss.SeparableBaumWelch(2, max_iter=5, restart_iter=2, random_state=0),
+    ss.TensorBaumWelch(2, max_iter=5, restart_iter=2, random_state=0),
     ss.MergedPFA(),
     ss.KneserNey(3),
     ss.ContextMixture(3, automata="none", random_state=0),

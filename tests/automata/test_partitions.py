@@ -83,6 +83,7 @@ def test_em_over_parts_stops_by_held_out_sequences():
     [
         ss.BaumWelchPFA(2, init=ss.SpectralWFA(2), random_state=0, max_iter=2),
         ss.SeparableBaumWelch(2, restart_iter=1, random_state=0, max_iter=2),
+        ss.TensorBaumWelch(2, restart_iter=1, random_state=0, max_iter=2),
     ],
 )
 def test_em_over_parts_takes_the_usual_starts(learner):

@@ -12,24 +12,54 @@ from automata.oracles_moments import residual_pfa, some_strings
 from sigmastar.automata.inference import string_weights
 from sigmastar.automata.learn.blocks.separable import extreme_rows, rounded
 from sigmastar.automata.learn.separable import FREQUENT, SHRINKAGE, learn_separable
-from sigmastar.core.linalg.simplex import fit_mixtures, project_to_simplex
+from sigmastar.core.linalg.simplex import (
+    fit_coupled_mixtures,
+    fit_mixtures,
+    project_to_simplex,
+)
 
 STRINGS = all_strings("ab", 6)
 
 
+@pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("statistics", ["string", "prefix", "substring"])
-def test_exact_moments_recover_a_residual_automaton(statistics):
+def test_exact_moments_recover_a_residual_automaton(statistics, coupled):
     truth = residual_pfa()
     # "", "a" and "b" lead to single states: their futures are the three residuals.
     basis = ss.moments.all_basis(2, 3)
     moments = ss.moments.exact_moments(truth, basis, statistics)
-    learned = learn_separable(moments, n_states=3)
+    learned = learn_separable(moments, n_states=3, coupled=coupled)
     expected = string_weights(truth, STRINGS)
     if statistics == "substring":  # there no prefix is a pure state, only mixtures occur
         assert learned.model.n_states == 3
     else:
         np.testing.assert_allclose(string_weights(learned.model, STRINGS), expected, atol=1e-8)
         assert learned.info["residual"] < 1e-8
+
+
+def test_the_start_is_the_mixture_nearest_to_how_sequences_begin():
+    """With substrings, how sequences begin is not how they go on: a start of its own."""
+    strings = ["abbb", "abb", "bba", "abbbb"] * 30
+    moments = ss.moments.MomentPlan("substring", max_length=2).moments_of(
+        ss.Corpus.from_sequences(strings)
+    )
+    learned = learn_separable(moments, n_states=3)
+    listed = [moments.alphabet.decode(string) for string in moments.basis.prefixes]
+    chosen = [listed.index(prefix) for prefix in learned.info["prefixes"]]
+    futures = moments.block[chosen] / moments.mass[chosen, None]
+    begins = [
+        np.mean([s.startswith("".join(moments.alphabet.decode(v))) for s in strings])
+        for v in moments.basis.suffixes
+    ]
+    theirs = solve_qp(
+        futures @ futures.T + 1e-12 * np.eye(3),
+        -futures @ np.array(begins),
+        A=np.ones((1, 3)),
+        b=np.ones(1),
+        lb=np.zeros(3),
+        solver="daqp",
+    )
+    np.testing.assert_allclose(learned.model.initial, theirs, atol=1e-6)
 
 
 def mixed_start():
@@ -109,6 +139,60 @@ def test_mixtures_agree_with_a_general_qp_solver(seed):
         np.testing.assert_allclose(mine, theirs, atol=1e-7)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_coupled_mixtures_agree_with_a_general_qp_solver(seed):
+    rng = np.random.default_rng(seed)
+    atoms = rng.random((5, 9))
+    vectors = rng.random((14, 9)) * 2 - 0.5 * (seed % 2)
+    prices, groups = rng.random(14) ** 3 + 1e-3, np.arange(14) % 2
+    weights = fit_coupled_mixtures(atoms, vectors, prices, groups)
+    for group in range(2):
+        price = prices[groups == group]
+        theirs = solve_qp(
+            np.kron(np.eye(7), atoms @ atoms.T),
+            -(vectors[groups == group] @ atoms.T).ravel(),
+            A=np.repeat(price, 5)[None, :],
+            b=price.sum(keepdims=True),
+            lb=np.zeros(35),
+            solver="daqp",
+        )
+        np.testing.assert_allclose(weights[groups == group].ravel(), theirs, atol=1e-8)
+
+
+def test_coupled_mixtures_of_futures_that_were_never_seen_meet_their_constraint():
+    prices = np.array([0.2, 0.0003, 0.5])
+    weights = fit_coupled_mixtures(np.eye(2, 3), np.zeros((3, 3)), prices, np.zeros(3, int))
+    assert weights.min() >= 0
+    assert weights.sum(axis=1) @ prices == pytest.approx(prices.sum(), rel=1e-14)
+    np.testing.assert_allclose(weights[:, 0] / prices, weights[0, 0] / prices[0], rtol=1e-6)
+
+
+def test_step_four_is_the_published_program():
+    """The arcs of each state solve the quadratic program of the paper, by a general solver."""
+    corpus = ss.sample(ss.datasets.make_pfa(5, 3, random_state=1), 400, random_state=0)
+    moments = ss.moments.MomentPlan("prefix", basis_size=30).moments_of(corpus)
+    model = learn_separable(moments, n_states=4, coupled=True)
+    strings = [moments.alphabet.decode(string) for string in moments.basis.prefixes]
+    chosen = [strings.index(prefix) for prefix in model.info["prefixes"]]
+    futures = moments.block[chosen] / moments.mass[chosen, None]
+    for state, u in enumerate(chosen):
+        met = np.flatnonzero(moments.next_mass[:, u])
+        going_on = moments.next_mass[met, u]
+        after = [moments.symbol_blocks.block(o)[u] / moments.next_mass[o, u] for o in met]
+        theirs = solve_qp(
+            np.kron(np.eye(len(met)), futures @ futures.T),
+            -(np.array(after) @ futures.T).ravel(),
+            A=np.repeat(going_on, 4)[None, :],
+            b=np.array([moments.mass[u] - moments.end_column[u]]),
+            lb=np.zeros(4 * len(met)),
+            solver="daqp",
+        ).reshape(-1, 4)
+        arcs = theirs * (going_on / moments.mass[u])[:, None]
+        np.testing.assert_allclose(model.model.transitions[met, state], arcs, atol=1e-6)
+    apart = learn_separable(moments, n_states=4)
+    assert model.info["residual"] < apart.info["residual"]  # fewer constraints, a better fit
+
+
 def test_mixtures_with_equal_atoms_still_sum_to_one():
     atoms = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     weights = fit_mixtures(atoms, np.array([[0.25, 0.75], [2.0, 0.0]]))
@@ -169,10 +253,10 @@ def test_rounded_rows_have_a_ball_as_their_smallest_ellipsoid():
     assert np.linalg.matrix_rank(touching) == 8
 
 
-@given(st.integers(0, 100), st.sampled_from(["prefix", "string", "substring"]))
-def test_the_result_is_always_a_pfa(seed, statistics):
+@given(st.integers(0, 100), st.sampled_from(["prefix", "string", "substring"]), st.booleans())
+def test_the_result_is_always_a_pfa(seed, statistics, coupled):
     strings = some_strings(seed, n=15)
-    est = ss.SeparablePFA(3, statistics=statistics, max_length=2).fit(strings)
+    est = ss.SeparablePFA(3, statistics=statistics, max_length=2, coupled=coupled).fit(strings)
     model = est.model_
     leaving = model.transitions.sum(axis=(0, 2)) + model.final
     np.testing.assert_allclose(leaving, 1.0, atol=1e-12)

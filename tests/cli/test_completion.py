@@ -10,10 +10,12 @@ from sigmastar.automata.estimators import registry
 from sigmastar.automata.formats.files import MODEL_FORMATS
 from sigmastar.automata.inference.scoring import Scoring
 from sigmastar.bench import (
+    runtimes,
     spice,
     transducer_synthetic,
     transliteration,
     wall_following,
+    wall_following_files,
     wikipedia,
 )
 from sigmastar.bench.demo import PARTS
@@ -21,7 +23,9 @@ from sigmastar.cli import choices
 from sigmastar.cli.options import model_files
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.readers.detect import FORMATS, TAGGED
+from sigmastar.sensors.estimators.em import EMSequenceTagger
 from sigmastar.sensors.features import centroids as continuous_features
+from sigmastar.sensors.features.kernel_map import KERNELS
 from sigmastar.sensors.inference.tag import DECODINGS
 from sigmastar.tagging.taggers import fst_tagger
 from sigmastar.tagging.text import stream as text
@@ -65,7 +69,10 @@ def test_fish_completes_the_last_of_several_names():
     answer = complete(
         "fish", "sigmastar bench pautomac -m em,sep", _TYPER_COMPLETE_FISH_ACTION="get-args"
     )
-    assert answer.strip() == "em,separable\tseparable PFA"
+    assert answer.splitlines() == [
+        "em,separable\tseparable PFA",
+        "em,separable-coupled\tthe same, one constraint a state",
+    ]
 
 
 def test_model_files_are_completed(tmp_path, monkeypatch):
@@ -95,6 +102,8 @@ SAME = {
     "CORPUS_FORMATS": [name for name in FORMATS if name != "chunks"],  # needs a size too
     "DECODINGS": DECODINGS,
     "DEMO_PARTS": PARTS,
+    "EM_STARTS": EMSequenceTagger._rules["init"].options,
+    "KERNELS": KERNELS,
     "FRAME_METRICS": continuous_features.METRICS,
     "READINGS": ("raw", *continuous_features.READINGS, "standard"),
     "MACHINE_KINDS": fst_tagger.KINDS,
@@ -107,8 +116,10 @@ SAME = {
     "TRANSLITERATION_METHODS": recipe.METHODS,
     "TRANSLITERATION_ROWS": transliteration.METHODS,
     "UNKNOWN": Unknown.__args__,
-    "WALL_METHODS": [method.name for method in wall_following._methods()],
+    "WALL_METHODS": [method.name for method in wall_following.methods()],
+    "WALL_PARTS": wall_following_files.PARTS,
     "WIKIPEDIA_METHODS": wikipedia.METHODS,
+    "RUNTIME_METHODS": runtimes.METHODS,
     "SCORING": Scoring.__args__,
     "CHUNKS": [*wikipedia.SETS, "both"],
 }

@@ -153,3 +153,76 @@ def test_unlabelled_frames_are_read_beside_the_labelled_ones(folder):
     helped = RUNNER.invoke(app, [*arguments, *options, "--unlabelled", str(folder / "more.npz")])
     assert helped.exit_code == 0, helped.output
     assert ss.load(folder / "two.sigma") != first
+
+
+def trained(folder, *options):
+    arguments = ["sensors", "train", str(folder / "walk.npz"), "-o", str(folder / "any.sigma")]
+    done = RUNNER.invoke(app, [*arguments, "--json", *options])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout), ss.load(folder / "any.sigma")
+
+
+@pytest.mark.parametrize(
+    ("options", "states", "stages"),
+    [
+        ("-m em -n 2 --max-iter 3 --features tree", 2, ["forest"]),
+        ("-m em --features centroids --start spectral", 10, ["centroids"]),
+        ("-m gibbs -n 2 --sweeps 2 --draws 3", 6, ["centroids"]),
+        ("-m framewise --features boosting", 1, ["forest"]),
+        (
+            "--features centroids --tau 0.2,0.4 --ridge 1e-3 -n 3 --memory 1 --kernel rbf "
+            "--readings standard",
+            3,
+            ["affine", "kernel", "centroids"],
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_method_and_kind_of_features_is_trained(folder, options, states, stages):
+    report, model = trained(folder, "--centroids", "20", *options.split())
+    assert (report["states"], model.n_states) == (states, states)
+    assert [stage.name for stage in model.features.stages] == stages
+    found = ss.tag_frames(model, X).labels
+    assert np.mean(np.array(found) == np.array(Y)) > 0.6
+
+
+def test_tau_and_ridge_reach_the_learner(folder):
+    options = ["--features", "centroids", "--centroids", "10", "-n", "2", "--memory", "1"]
+    report, model = trained(folder, *options, "--tau", "0.25", "--ridge", "0.01")
+    assert report["chosen"]["ridge"] == 0.01
+    assert model.features.stages[-1].tau == 0.25
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--prior", "1"], "--prior must go with --method gibbs; got --method spectral"),
+        (["-m", "em", "--ridge", "1"], "--ridge must go with --method spectral or framewise"),
+        (["-m", "em", "-n", "2,3"], "--states must be one number for --method em; got 2,3"),
+        (["-m", "gibbs", "--features", "forest"], "must be centroids for --tau and for --method"),
+        (["--features", "forest", "--tau", "1"], "must be centroids for --tau"),
+    ],
+)
+def test_options_that_a_method_would_not_read_are_refused(folder, options, words):
+    arguments = ["sensors", "train", str(folder / "walk.npz"), "-o", str(folder / "no.sigma")]
+    done = RUNNER.invoke(app, [*arguments, *options])
+    assert isinstance(done.exception, InvalidParameter)
+    assert words in str(done.exception)
+    wrong = RUNNER.invoke(app, [*arguments, "--features", "centroids", "--tau", "x"])
+    assert wrong.exit_code == 2
+    assert "numbers of at least 0" in wrong.output
+
+
+def test_evaluate_tells_for_how_many_sequences_the_search_is_proven(folder):
+    files = [str(folder / "walk.sigma"), str(folder / "walk.npz")]
+    arguments = ["sensors", "evaluate", *files, "--decoding", "exact"]
+
+    def proven(*options):
+        return json.loads(RUNNER.invoke(app, [*arguments, "--json", *options]).stdout)["proven"]
+
+    assert proven("--max-nodes", "1") == 0.0
+    assert proven() > 0.5
+    shown = RUNNER.invoke(app, arguments).stdout
+    assert "proven best" in shown
+    tagged = RUNNER.invoke(app, ["sensors", "tag", *files, "--decoding", "exact", "--json"])
+    assert len(json.loads(tagged.stdout)["proven"]) == 12

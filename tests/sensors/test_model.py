@@ -1,9 +1,11 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import sigmastar as ss
 from sensors.oracles import (
@@ -16,6 +18,7 @@ from sensors.oracles import (
 )
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel, InvalidParameter
 from sigmastar.sensors.features.feature_map import FeatureMap, join_past
+from sigmastar.sensors.features.kernel_map import KERNELS
 from sigmastar.sensors.features.stages import Affine, Centroids, Sharpen, Softmax
 from sigmastar.sensors.inference.passes import (
     filter_labels,
@@ -125,7 +128,7 @@ def test_log_mass_equals_the_product_and_its_sum():
 
 
 @pytest.mark.parametrize("signed", [False, True])
-def test_search_finds_the_best_labelling(signed):
+def test_search_finds_and_proves_the_best_labelling(signed):
     offsets = np.array([0, 7])
     for seed in range(12):
         model = random_tagger(seed, labels="ab", signed=signed)
@@ -136,15 +139,28 @@ def test_search_finds_the_best_labelling(signed):
         assert tuple(found.labels) == max(values, key=values.get)
 
 
-def test_search_prunes_and_says_when_it_gave_up():
-    model, features = random_tagger(12), random_features(13, 40)
-    offsets = np.array([0, 40])
+@pytest.mark.parametrize("signed", [False, True])
+def test_search_sees_few_of_all_prefixes_and_says_when_it_gave_up(signed):
+    length = 18 if signed else 40
+    model, features = random_tagger(12, signed=signed), random_features(13, length)
+    offsets = np.array([0, length])
     found = best_labels(model, features, offsets, max_nodes=10**6)
     assert found.proven[0]
-    assert found.n_nodes[0] < 10**5
+    assert found.n_nodes[0] < (2**18 / 10 if signed else 10**5)
     cut = best_labels(model, features, offsets, max_nodes=10)
     assert not cut.proven[0]
-    assert not cut.finished[0]
+    assert cut.n_nodes[0] == 11
+
+
+def test_hopeless_searches_prove_nothing():
+    model, features = random_tagger(5), random_features(6, 4)
+    offsets = np.array([0, 4])
+    huge = replace(model, final=np.full(3, 1e200))  # its square is no number
+    assert not best_labels(huge, features, offsets).proven[0]
+    none = replace(model, final=np.zeros(3))
+    assert not best_labels(none, features, offsets).proven[0]
+    with pytest.raises(InvalidParameter, match="max_nodes must be"):
+        ss.tag_frames(model, [features], decoding="exact", max_nodes=0)
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 1.0))
@@ -293,3 +309,44 @@ def test_readings_are_changed_before_distances_and_kept_in_the_file(readings, ex
 def test_logarithms_need_numbers_above_zero():
     with pytest.raises(InvalidData, match="needs numbers above 0, or a limit above 0"):
         ss.CentroidFeatures(1, readings="log").fit([[-1.0, -2.0], [-3.0, 0.0]])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_frame_a_landmark_is_kernel_k_means(kernel):
+    rng = np.random.default_rng(0)
+    frames = rng.normal(rng.integers(0, 3, (60, 1)) * 2.0, 0.5, (60, 3))
+    points = ss.CentroidFeatures(
+        4, metric="euclidean", tau=0.5, kernel=kernel, gamma=0.3, n_landmarks=60, random_state=0
+    ).fit(frames)
+    gaps = frames[:, None] - frames
+    table = {
+        "rbf": np.exp(-0.3 * (gaps**2).sum(axis=2)),
+        "laplacian": np.exp(-0.3 * np.abs(gaps).sum(axis=2)),
+        "quadratic": (1 + 0.3 * frames @ frames.T) ** 2,
+    }[kernel]
+    members = clone(points).set_params(tau=0.0).fit_transform(frames)
+    # ‖φ(x) - mean of φ over a cluster‖² by kernels alone, up to k(x, x), which cancels.
+    shares = members / members.sum(axis=0)
+    distance = (shares * (table @ shares)).sum(axis=0) - 2.0 * table @ shares
+    similar = np.exp(-(distance - distance.min(axis=1, keepdims=True)) / 0.5)
+    expected = similar / similar.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(points.transform(frames), expected, atol=1e-6)
+    assert (distance.argmin(axis=1) == members.argmax(axis=1)).all()
+
+
+def test_kernel_features_are_kept_in_the_file(tmp_path):
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(30, 3)) for _ in range(4)]
+    y = [(x[:, 0] > 0).tolist() for x in X]
+    points = ss.CentroidFeatures(
+        6, metric="euclidean", readings="standard", kernel="laplacian", random_state=0
+    )
+    tagger = ss.SpectralSequenceTagger(2, features=points, tau="auto").fit(X, y)
+    assert tagger.extractor_.fitted.n_features_in_ == 3
+    tagger.save(tmp_path / "m.sigma")
+    loaded = ss.load(tmp_path / "m.sigma")
+    assert loaded == tagger.model_
+    found = ss.tag_frames(loaded, X).labels
+    assert [list(p) for p in found] == [p.tolist() for p in tagger.predict(X)]
+    with pytest.raises(InvalidParameter, match="euclidean or cosine with a kernel"):
+        ss.CentroidFeatures(2, kernel="rbf").fit(X[0])

@@ -51,7 +51,15 @@ NAMES = [
 ] + [("nine", "найн"), ("bean", "бин"), ("tea", "ти"), ("ora", "ора"), ("into", "инто")]
 
 # How the names of seeds begin whose kinds, or some of whose arrays, no old file has.
-YOUNG = ("mixture", "measured", "lemmatizer", "tagger-discr", "names-method-discr")
+YOUNG = (
+    "mixture",
+    "measured",
+    "lemmatizer",
+    "tagger-discr",
+    "names-method-discr",
+    "sensors-read",
+    "sensors-kernel",
+)
 
 # Runs of Baum-Welch by the name of their estimator: a checkpoint belongs to one run only.
 CHECKPOINT_RUNS: dict[str, dict[str, Any]] = {
@@ -215,6 +223,11 @@ def _sensors() -> Iterator[tuple[str, Maker]]:
 
     for metric in ("euclidean", "correlation", "cosine"):
         yield f"sensors-{metric}", lambda metric=metric: spectral(centroids(metric))
+    readings = {"readings": "reciprocal", "limit": 0.5}
+    yield "sensors-readings", lambda: spectral(centroids().set_params(**readings))
+    for kernel in ("rbf", "laplacian", "quadratic"):
+        points = centroids().set_params(kernel=kernel, n_landmarks=5)
+        yield f"sensors-kernel-{kernel}", lambda points=points: spectral(points)
     yield "sensors-window", lambda: spectral(centroids(), window=2, memory=0.5)
     yield "sensors-sharp", lambda: spectral(centroids(), sharpness=[1.5, 2.0], start="first")
     yield "sensors-scaled", lambda: spectral(make_pipeline(StandardScaler(), centroids()))

@@ -7,8 +7,9 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,19 +52,27 @@ def run(
     *,
     data_home: Path | None = None,
     options: Mapping[str, Any] | None = None,
+    special: Mapping[str, Mapping[str, Any]] | None = None,
+    load: Callable[[int], Problem] | None = None,
 ) -> list[PautomacResult]:
-    """Run every method on every problem; ``options`` go to every estimator."""
+    """Run every method on every problem; ``options`` go to every estimator.
+
+    ``special`` has more of them by the name of a method; ``load`` gives the problem of a number
+    where it is not to be PAutomaC's.
+    """
+    load = load or partial(load_pautomac, data_home=data_home)
     builders = {name: find_method(name) for name in methods}
-    for builder in builders.values():
-        warm_up(builder, options or {})
+    chosen = {name: {**(options or {}), **(special or {}).get(name, {})} for name in methods}
+    for name, builder in builders.items():
+        warm_up(builder, chosen[name])
     results = []
     with stage("PAutomaC", len(problems) * len(methods)) as progress:
         for number in problems:
-            problem = load_pautomac(number, data_home=data_home)
+            problem = load(number)
             least = pautomac_perplexity(problem.model, problem.test, problem.solution)
             errors = 100.0 * word_error_rate(problem.model, problem.test)
             for name, builder in builders.items():
-                figures = _fit(builder, problem, options or {})
+                figures = _fit(builder, problem, chosen[name])
                 results.append(
                     PautomacResult(
                         problem=number,

@@ -1,4 +1,4 @@
-"""Write the wall-following experiments as CSV files and plots."""
+"""Run the wall-following experiments part by part, and write them as CSV files and pictures."""
 
 from __future__ import annotations
 
@@ -6,67 +6,57 @@ from pathlib import Path
 from typing import Any
 
 from sigmastar.bench import wall_following as bench
-from sigmastar.bench.figures import require_matplotlib
 from sigmastar.bench.tables import write_csv
-from sigmastar.core.atomic import atomic_open
+from sigmastar.bench.wall_following_methods import FULL, Grid
+from sigmastar.bench.wall_following_pictures import draw_curves, draw_values, draw_widths
+from sigmastar.core.atomic import atomic_write
 
-__all__ = ["plot_figure1", "plot_figure2", "write_all", "write_csv"]
+__all__ = ["PARTS", "pictures", "run_parts", "write_parts"]
+
+PARTS = ("table1", "table2", "figure1", "figure2")
+
+Rows = list[dict[str, Any]]
 
 
-def write_all(directory: Path, divisions: list[bench.Split], table1: list[dict[str, Any]]) -> None:
-    """Write a table 1 that is there already, and measure and write the other three."""
+def run_parts(
+    divisions: list[bench.Split],
+    parts: tuple[str, ...] = PARTS,
+    only: list[str] | None = None,
+    grid: Grid = FULL,
+) -> dict[str, Rows]:
+    """Measure some parts; figure 2 has three panels. ``only`` names rows of table 1."""
+    found: dict[str, Rows] = {}
+    if "table1" in parts:
+        found["table1"] = bench.table1(divisions, only, grid)
+    if "table2" in parts:
+        found["table2"] = bench.table2(divisions, grid)
+    if "figure1" in parts:
+        found["figure1"] = bench.by_width(divisions, grid)
+    if "figure2" in parts:
+        found["figure2_left"] = bench.by_features(divisions, grid)
+        found["figure2_centre"] = bench.singular_values(divisions, grid)
+        found["figure2_right"] = bench.by_states(divisions, grid)
+    return found
+
+
+def pictures(found: dict[str, Rows]) -> dict[str, str]:
+    """Draw the figures among what was measured."""
+    drawn = {}
+    if "figure1" in found:
+        for metric, picture in draw_widths(found["figure1"]).items():
+            drawn[f"figure1_{metric}"] = picture
+    if "figure2_left" in found:
+        left, right = found["figure2_left"], found["figure2_right"]
+        drawn["figure2_left"] = draw_curves(left, "n_centroids", "Accuracy by features")
+        drawn["figure2_centre"] = draw_values(found["figure2_centre"], "Singular values of H2")
+        drawn["figure2_right"] = draw_curves(right, "n_states", "Accuracy by states")
+    return drawn
+
+
+def write_parts(directory: Path, found: dict[str, Rows]) -> None:
+    """Write what was measured as CSV, and figures as SVG."""
     directory.mkdir(parents=True, exist_ok=True)
-    write_csv(directory / "table1.csv", table1)
-    write_csv(directory / "table2.csv", bench.table2(divisions))
-    first = bench.figure1(divisions)
-    write_csv(directory / "figure1.csv", first)
-    second = bench.figure2(divisions)
-    for panel, points in second.items():
-        write_csv(directory / f"figure2_{panel}.csv", points)
-    plot_figure1(directory / "figure1.png", first)
-    plot_figure2(directory / "figure2.png", second)
-
-
-def plot_figure1(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Draw accuracy by states, one panel for each distance and one line for each kernel width."""
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    figure = require_matplotlib()(figsize=(4.2 * len(metrics), 3.6), layout="tight")
-    axes = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-    for axis, metric in zip(axes, metrics, strict=True):
-        widths = sorted({row["tau"] for row in rows if row["metric"] == metric})
-        for tau in widths:
-            points = [r for r in rows if r["metric"] == metric and r["tau"] == tau]
-            axis.plot(
-                [r["n_states"] for r in points],
-                [100 * r["accuracy"] for r in points],
-                "k--" if tau == 0 else "-",
-                label="WFST" if tau == 0 else f"CWFST, τ = {tau:g}",
-            )
-        axis.set(title=metric, xlabel="states")
-        axis.legend(fontsize=7)
-    axes[0].set_ylabel("accuracy, %")
-    with atomic_open(path) as file:
-        figure.savefig(file, dpi=120, format="png")
-
-
-def plot_figure2(path: Path, panels: dict[str, list[dict[str, Any]]]) -> None:
-    """Draw accuracy by centroids, the singular values of H2, and accuracy by states and method."""
-    figure = require_matplotlib()(figsize=(12.6, 3.6), layout="tight")
-    axes = figure.subplots(1, 3)
-    for axis, name, across in ((axes[0], "left", "n_centroids"), (axes[2], "right", "n_states")):
-        rows = panels[name]
-        for method in dict.fromkeys(row["method"] for row in rows):
-            points = [row for row in rows if row["method"] == method]
-            axis.plot(
-                [row[across] for row in points],
-                [100 * row["accuracy"] for row in points],
-                "o-",
-                label=method,
-            )
-        axis.set(xlabel=across.removeprefix("n_"), ylabel="accuracy, %")
-        axis.legend(fontsize=8)
-    values = panels["center"]
-    axes[1].semilogy([r["rank"] for r in values], [r["singular_value"] for r in values])
-    axes[1].set(xlabel="rank", ylabel="singular value of H2")
-    with atomic_open(path) as file:
-        figure.savefig(file, dpi=120, format="png")
+    for name, rows in found.items():
+        write_csv(directory / f"{name}.csv", rows)
+    for name, picture in pictures(found).items():
+        atomic_write(directory / f"{name}.svg", picture.encode())

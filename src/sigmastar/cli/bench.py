@@ -7,6 +7,8 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
+    bench_runtimes,
+    bench_sensors,
     bench_spice,
     bench_taggers,
     bench_transducers,
@@ -35,10 +37,11 @@ def _group() -> None:
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)
+app.command()(bench_runtimes.runtimes)
 app.command()(bench_generated.generated)
 app.command()(bench_spice.spice)
 app.command()(bench_taggers.tagging)
-app.command("wall-following")(bench_taggers.wall_following)
+app.command("wall-following")(bench_sensors.wall_following)
 app.command()(bench_transducers.transliteration)
 app.command()(bench_transducers.g2p)
 app.command("transducer-synthetic")(bench_transducers.transducer_synthetic)

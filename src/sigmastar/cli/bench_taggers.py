@@ -1,72 +1,16 @@
-"""``sigmastar bench tagging`` and ``wall-following``: taggers beside published tables."""
+"""``sigmastar bench tagging``: taggers of text beside published tables."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.bench_parts import collect, methods_option
+from sigmastar.cli.bench_parts import collect
 from sigmastar.cli.options import choice, option
-from sigmastar.cli.output import emit_json, show_table, wrote
+from sigmastar.cli.output import emit_json, show_table
 
-__all__ = ["tagging", "wall_following"]
-
-
-def wall_following(
-    data: options.BenchData = None,
-    method: Annotated[
-        list[str] | None, methods_option(choices.WALL_METHODS, "Only these rows of table 1")
-    ] = None,
-    seeds: Annotated[int, option("--seeds", "Random splits to average.", "N", min=1)] = 10,
-    output: Annotated[
-        Path | None,
-        option(
-            "--output -o", "Directory for CSV files and plots of every figure and table.", "DIR"
-        ),
-    ] = None,
-    json: options.Json = False,
-) -> None:
-    """Tag the walk of a robot as Recasens and Quattoni did (ECML 2013).
-
-    150 sequences of 36 readings, split 100/25/25 at random; everything is
-    chosen on the 25 for validation. Prints table 1; with --output also writes
-    figures 1 and 2 and tables 1 and 2 as CSV and plots (extra "plot").
-
-    [bold]Examples[/]
-    sigmastar bench wall-following --seeds 2 -m CWFST
-    sigmastar bench wall-following -m "forest, frames alone" -m EM --json
-    """
-    from sigmastar.bench import wall_following as bench
-    from sigmastar.bench.wall_following_files import write_all
-
-    divisions = bench.splits(seeds, data)
-    rows = bench.table1(divisions, method)
-    if output is not None:
-        write_all(output, divisions, rows)
-        wrote(output)
-    if json:
-        emit_json({"seeds": seeds, "rows": rows, "published": bench.PUBLISHED})
-        return
-    show_table(
-        f"Wall-following robot, accuracy in per cent on test sequences, mean of {seeds} splits",
-        ["method", "states", "marginal", "±", "paper", "exact", "paper", "filter", "train s"],
-        [
-            (
-                row["method"],
-                f"{row['n_states']:.1f}",
-                f"{100 * row['marginal']:.2f}",
-                f"{100 * row['deviation']:.2f}",
-                f"{bench.PUBLISHED[row['method']][1]}" if row["method"] in bench.PUBLISHED else "",
-                f"{100 * row['exact']:.2f}",
-                f"{bench.PUBLISHED[row['method']][2]}" if row["method"] in bench.PUBLISHED else "",
-                f"{100 * row['filter']:.2f}",
-                f"{row['seconds']:.2f}",
-            )
-            for row in rows
-        ],
-    )
+__all__ = ["tagging"]
 
 
 def tagging(

@@ -85,10 +85,25 @@ SOURCE_FORMS = ("auto", "given", "composed", "decomposed", "folded")
 TARGET_FORMS = ("auto", "given", "decomposed", "split")
 PAIR_SIDES = {"chars": "every character a symbol", "words": "symbols between spaces"}
 
+SENSOR_METHODS = {
+    "spectral": "moments",
+    "em": "expectation-maximisation",
+    "gibbs": "sampled automata over centroids",
+    "framewise": "every frame by itself",
+}
+EM_STARTS = {"random": "random tables", "spectral": "the spectral tagger"}
 FEATURES = {
     "forest": "random forest probabilities",
+    "extra-trees": "those of extremely random trees",
+    "boosting": "those of boosted trees",
+    "tree": "those of one decision tree",
     "logistic": "logistic regression on centroids",
     "centroids": "similarities to k-means centroids",
+}
+KERNELS = {
+    "rbf": "Gaussian",
+    "laplacian": "exponential of absolute differences",
+    "quadratic": "products of pairs",
 }
 FRAME_METRICS = ("euclidean", "correlation", "cosine")
 READINGS = {
@@ -110,6 +125,16 @@ MACHINES_DRAWN = {
     "dpfa": "deterministic automata",
 }
 TABLES = ("1", "2", "accuracy", "all")
+RUNTIME_METHODS = (
+    "spectral-string",
+    "spectral",
+    "convex",
+    "tensor",
+    "em",
+    "em-tensor",
+    "separable",
+    "bw-sep",
+)
 CHUNKS = ("small", "medium", "both")
 PAIR_SIZES = {"news": "5,977 training pairs", "full": "105,371, noisy"}
 WIKIPEDIA_METHODS = ("spectral", "separable", "em", "em-separable", "mixture", "kneser-ney")
@@ -145,14 +170,14 @@ TRANSLITERATION_ROWS = (
 WALL_METHODS = (
     "FST",
     "EM",
-    "EM from spectral",
-    "EM, 400 centroids",
     "Bayesian",
     "CWFST",
     "FST, readings chosen",
     "EM, readings chosen",
     "Bayesian, readings chosen",
     "CWFST, readings chosen",
+    "EM from spectral",
+    "EM, 400 centroids",
     "CWFST, 400 centroids",
     "logistic, frames alone",
     "CWFST, logistic partition",
@@ -162,4 +187,5 @@ WALL_METHODS = (
     "forest on sonar arcs, frames alone",
     "CWFST, forest on sonar arcs",
 )
+WALL_PARTS = ("table1", "table2", "figure1", "figure2")
 ON_ERROR = {"raise": "stop there", "skip": "leave it out, and list it"}

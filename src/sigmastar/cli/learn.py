@@ -40,7 +40,7 @@ def learn(
         int | None, option("--max-length", "Longest string of the basis.", "N")
     ] = None,
     max_iter: Annotated[
-        int | None, option("--max-iter", "em, em-hmm, bw-sep: steps at most.", "N")
+        int | None, option("--max-iter", "em, em-hmm, em-tensor, bw-sep: steps at most.", "N")
     ] = None,
     restarts: Annotated[
         int | None, option("--restarts", "em, em-hmm: random starts to try.", "N")
@@ -49,7 +49,7 @@ def learn(
         Path | None,
         option(
             "--checkpoint",
-            "em, em-hmm, bw-sep: file to resume from and to keep up to date.",
+            "em, em-hmm, em-tensor, bw-sep: file to resume from and to keep up to date.",
             "FILE",
         ),
     ] = None,
@@ -69,21 +69,23 @@ def learn(
     The methods of moments (spectral, convex, tensor, separable) choose their
     size by held-out likelihood unless you give one: a fifth of the sequences is
     set aside for that, then the best size is learned from all. The likelihood
-    learners (em, em-hmm, bw-sep, gibbs) have a fixed size, yours or a usual one;
-    merged finds a deterministic machine and its size; auto tries all of them
-    within a time budget and mixes the best. For the next
-    symbol rather than an automaton, mixture mixes n-grams, other contexts and
-    automata.
+    learners (em, em-hmm, gibbs) have a fixed size, yours or a usual one; bw-sep
+    and em-tensor start from moments and have at most that size; merged finds a
+    deterministic machine and its size; auto tries many of them within a time
+    budget and mixes the best. For the next symbol rather than an automaton,
+    mixture mixes n-grams, other contexts and automata.
 
     DATA may be a pattern or a directory: then files are cut into parts, which
     need not fit into memory together, and spectral, convex, tensor, separable,
-    em, em-hmm and bw-sep learn from them, on threads, processes or a cluster.
+    em, em-hmm, em-tensor and bw-sep learn from them, on threads, processes or a
+    cluster.
 
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
     sigmastar learn train.pautomac -m separable -n 4 -o separable.sigma
     sigmastar learn names.txt -f chars --statistics prefix --json
     cat logs.txt | sigmastar learn - -m em -n 4 --seed 1 -o em.sigma
+    sigmastar learn logs.txt -m em-tensor --max-iter 20 -o tensor.sigma
     sigmastar learn logs.txt -m merged -o machine.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     sigmastar learn logs.txt -m mixture -o next.sigma

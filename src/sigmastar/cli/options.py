@@ -241,3 +241,17 @@ def integers(option: str, text: str) -> list[int]:
         f"must be whole numbers of at least 1 separated by commas, such as 5,10,20; got {text!r}.",
         param_hint=f"'{option}'",
     )
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Read numbers of at least 0 separated by commas."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if found and all(0.0 <= value < float("inf") for value in found):
+        return found
+    raise typer.BadParameter(
+        f"must be numbers of at least 0 separated by commas, such as 0.1,1; got {text!r}.",
+        param_hint=f"'{option}'",
+    )

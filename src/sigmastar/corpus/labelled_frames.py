@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import BoolArray, FloatArray
 
 __all__ = ["DECODINGS", "TaggedFrames"]
 
@@ -14,8 +14,13 @@ DECODINGS = ("marginal", "filter", "exact")
 
 @dataclass(frozen=True)
 class TaggedFrames:
-    """For each sequence, the labels of its frames and how sure the tagger is of each."""
+    """For each sequence, the labels of its frames and how sure the tagger is of each.
+
+    ``proven`` tells for each sequence whether no other labelling is better as a whole; None where
+    nobody asked for the best as a whole.
+    """
 
     labels: list[list[Any]]
     confidence: list[FloatArray]
     probabilities: list[FloatArray]
+    proven: BoolArray | None = None

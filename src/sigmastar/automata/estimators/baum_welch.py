@@ -16,7 +16,6 @@ from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.automata.learn.em_start import start_from
-from sigmastar.automata.learn.separable_start import separable_start
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
@@ -28,7 +27,7 @@ from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data, Partitions
 
-__all__ = ["BaumWelchHMM", "BaumWelchPFA", "SeparableBaumWelch"]
+__all__ = ["BaumWelchHMM", "BaumWelchPFA", "memory_sample"]
 
 _SAMPLE = 20_000  # sequences of Partitions that a start is found from
 
@@ -160,7 +159,7 @@ class _BaumWelch(AutomatonEstimator):
             init = clone(self.init).fit(corpus).model_
         else:
             init = self.init
-        sample = corpus[:_SAMPLE] if isinstance(corpus, Partitions) else corpus
+        sample = memory_sample(corpus)
         return start_from(init, family, sample, n_states=self.n_states, random_state=rng)
 
 
@@ -218,37 +217,6 @@ class BaumWelchPFA(_BaumWelch):
         return PFAFamily(float(self.prior), self.frozen)
 
 
-class SeparableBaumWelch(BaumWelchPFA):
-    """Baum–Welch from separable PFAs (BW-SepPFA), the start chosen by short runs.
-
-    Separable PFAs of prefix and of substring statistics, of ``n_states`` states, a half and a third
-    of that, with the usual shrinkage and with so much that the most frequent prefixes are chosen,
-    are each trained ``restart_iter`` steps on a part of the training sequences; the one that does
-    best on the rest is the start. Parameters are those of :class:`BaumWelchPFA`; ``init``
-    and ``n_restarts`` are not looked at. On the command line it is ``--method bw-sep``.
-
-    Attributes
-    ----------
-    model_ : PFA
-        What was learned.
-    info_ : dict
-        As for :class:`BaumWelchPFA`.
-
-    Examples
-    --------
-    >>> strings = ["ab", "abab", "ababab"] * 10
-    >>> est = SeparableBaumWelch(2, restart_iter=2, max_iter=20, random_state=0).fit(strings)
-    >>> est.model_.n_states
-    2
-    """
-
-    def _start(self, family: Family, corpus: Data, rng: np.random.Generator) -> Parameters | None:
-        sample = corpus[:_SAMPLE] if isinstance(corpus, Partitions) else corpus
-        return separable_start(
-            sample, family, self.n_states, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
-        )
-
-
 class BaumWelchHMM(_BaumWelch):
     """A hidden Markov model with stop probabilities by expectation maximisation.
 
@@ -274,6 +242,11 @@ class BaumWelchHMM(_BaumWelch):
 
     def _family(self) -> Family:
         return HMMFamily(float(self.prior), self.frozen)
+
+
+def memory_sample(corpus: Data) -> Corpus:
+    """Return sequences to find a start from: all of them, or the first of many parts."""
+    return corpus[:_SAMPLE] if isinstance(corpus, Partitions) else corpus
 
 
 def _checked_weights(values: ArrayLike) -> FloatArray:

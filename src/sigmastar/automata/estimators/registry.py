@@ -48,15 +48,15 @@ class LearningMethod:
 def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
     """Return a class by name, its module imported only now."""
     from sigmastar.automata.estimators.auto import AutoWFA
-    from sigmastar.automata.estimators.baum_welch import (
-        BaumWelchHMM,
-        BaumWelchPFA,
-        SeparableBaumWelch,
-    )
+    from sigmastar.automata.estimators.baum_welch import BaumWelchHMM, BaumWelchPFA
     from sigmastar.automata.estimators.convex import ConvexWFA
     from sigmastar.automata.estimators.gibbs import GibbsPFA
     from sigmastar.automata.estimators.merged import MergedPFA
     from sigmastar.automata.estimators.mixture import ContextMixture
+    from sigmastar.automata.estimators.moment_baum_welch import (
+        SeparableBaumWelch,
+        TensorBaumWelch,
+    )
     from sigmastar.automata.estimators.separable import SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM
@@ -69,6 +69,7 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
         BaumWelchPFA,
         BaumWelchHMM,
         SeparableBaumWelch,
+        TensorBaumWelch,
         GibbsPFA,
         MergedPFA,
         AutoWFA,
@@ -81,6 +82,11 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
 _EM = {"n_states": 40, "max_iter": 200, "tol": 1e-5, "validation_fraction": 0.1, "random_state": 0}
 _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 
+# No more states than symbols, so many steps cost little.
+_FROM_TENSOR = {**_FROM_SEPARABLE, "n_states": 40}
+_CLOSED = {"completion": "closed-form"}
+_COUPLED = {"coupled": True}
+
 METHODS: Mapping[str, LearningMethod] = {
     name: LearningMethod(estimator, summary, fixed)
     for name, estimator, summary, fixed in (
@@ -89,10 +95,13 @@ METHODS: Mapping[str, LearningMethod] = {
         ("spectral-string", "SpectralWFA", "spectral, string statistics", {"statistics": "string"}),
         ("convex", "ConvexWFA", "nuclear-norm regression", {}),
         ("tensor", "TensorHMM", "tensor decomposition of an HMM", {}),
+        ("tensor-closed", "TensorHMM", "the same, all in closed form as published", _CLOSED),
         ("separable", "SeparablePFA", "separable PFA", {}),
+        ("separable-coupled", "SeparablePFA", "the same, one constraint a state", _COUPLED),
         ("em", "BaumWelchPFA", "Baum-Welch, PFA", _EM),
         ("em-hmm", "BaumWelchHMM", "Baum-Welch, HMM", _EM),
         ("bw-sep", "SeparableBaumWelch", "Baum-Welch from a separable PFA", _FROM_SEPARABLE),
+        ("em-tensor", "TensorBaumWelch", "Baum-Welch from a tensor decomposition", _FROM_TENSOR),
         ("gibbs", "GibbsPFA", "collapsed Gibbs sampling, PFA", {"n_states": 20}),
         ("merged", "MergedPFA", "state merging, a deterministic PFA", {}),
         ("auto", "AutoWFA", "the best within a time budget", {}),

@@ -43,6 +43,10 @@ class SeparablePFA(MomentEstimator):
     precondition, revise : bool
         Refinements of the choice of prefixes: rounding by the smallest ellipsoid, and revising
         each choice given the others.
+    coupled : bool
+        Whether the weights of all symbols of a state are bound by one constraint, as published,
+        rather than those of each symbol by its own. The results hardly differ. On the command
+        line: ``--method separable-coupled``.
     smoothing : float
         Probability with which every state acts as a memoryless source; it keeps unseen strings
         possible. Zero gives the plain estimate.
@@ -75,6 +79,7 @@ class SeparablePFA(MomentEstimator):
     shrinkage: float | Literal["auto"] = "auto"
     precondition: bool = True
     revise: bool = True
+    coupled: bool = False
     smoothing: float = 1e-5
     max_states: int = 80
     model_: PFA = field(init=False)
@@ -84,6 +89,7 @@ class SeparablePFA(MomentEstimator):
         "shrinkage": AnyOf(Choice("auto"), Real(0)),
         "precondition": Flag(),
         "revise": Flag(),
+        "coupled": Flag(),
         "smoothing": Real(0, 1, open_high=True),
         "max_states": Integer(1),
     }

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
 from sigmastar.automata.learn.choose_tensor import TensorSettings, choose_tensor
+from sigmastar.automata.learn.tensor import Completion
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.moments.hankel import Normalize
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule
@@ -36,6 +37,10 @@ class TensorHMM(MomentEstimator):
     normalize : bool, float or "auto"
         Variance scaling, as in :class:`SpectralWFA`; "auto" is one quarter, or with
         ``n_states="auto"`` chosen among zero, one quarter and one half.
+    completion : {"regression", "closed-form"}
+        How transitions, stops and starts follow from the emissions: by regressions on counts of
+        symbols and pairs, or by the closed forms that were published (which need invertible
+        transitions, and bear less noise). On the command line: ``--method tensor-closed``.
     smoothing : float
         Probability with which every state emits as a memoryless source; it keeps unseen strings
         possible. Zero gives the plain estimate.
@@ -66,6 +71,7 @@ class TensorHMM(MomentEstimator):
     _: KW_ONLY
     statistics: Statistic = "prefix"
     normalize: Normalize = "auto"
+    completion: Completion = "regression"
     smoothing: float = 1e-4
     max_states: int = 20
     model_: HMM = field(init=False)
@@ -73,6 +79,7 @@ class TensorHMM(MomentEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": AnyOf(Choice("auto"), Integer(1)),
         "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
+        "completion": Choice("regression", "closed-form"),
         "smoothing": Real(0, 1, open_high=True),
         "max_states": Integer(1),
     }

@@ -33,6 +33,7 @@ class SeparableSettings:
     shrinkage: float | Literal["auto"] = "auto"
     precondition: bool = True
     revise: bool = True
+    coupled: bool = False
     smoothing: float = 1e-5
     max_states: int = 80
     validation_fraction: float = 0.2
@@ -59,6 +60,7 @@ def choose_separable(
             shrinkage=setting["shrinkage"],
             precondition=settings.precondition,
             revise=settings.revise,
+            coupled=settings.coupled,
         )
         return Learned(smooth_pfa(plain.model, settings.smoothing, background), plain.info)
 

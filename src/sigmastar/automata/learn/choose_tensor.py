@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sigmastar.automata.learn.choose_setting import choose_setting, learn_setting
 from sigmastar.automata.learn.smoothing import background_of, smooth_hmm
-from sigmastar.automata.learn.tensor import learn_tensor
+from sigmastar.automata.learn.tensor import Completion, learn_tensor
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.moments.hankel import (
     HankelMoments,
@@ -36,6 +36,7 @@ class TensorSettings:
 
     n_states: int | Literal["auto"] = "auto"
     normalize: Normalize = "auto"
+    completion: Completion = "regression"
     smoothing: float = 1e-4
     max_states: int = 20
     validation_fraction: float = 0.2
@@ -63,6 +64,7 @@ def choose_tensor(
             pair_moments(counts),
             n_states=setting["n_states"],
             exponent=setting["exponent"],
+            completion=settings.completion,
             random_state=seed,
         )
         return Learned(smooth_hmm(plain.model, settings.smoothing, background), plain.info)

@@ -20,7 +20,8 @@ estimated. With substring statistics u is any occurrence within a sequence.
 
 Source: Glaude, Enderli, Pietquin, "Spectral learning with proper probabilities for finite state
 automaton" (2015). There rows are scaled by p̄(u), and one constraint binds the weights of all
-symbols of a prefix; here each symbol's own weights sum to one, which implies it.
+symbols of a prefix: Σ_{v,o} a^v_{u,o} p̄(uo) = p̄(u) − p(u). Here each symbol's own weights sum to
+one, which implies it; with ``coupled`` the program is the published one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.size import check_weights
 from sigmastar.automata.moments.hankel import HankelMoments
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.linalg.simplex import fit_mixtures
+from sigmastar.core.linalg.simplex import fit_coupled_mixtures, fit_mixtures
 from sigmastar.core.linalg.svd import as_dense
 from sigmastar.core.rules import Real, check
 from sigmastar.core.types import FloatArray, Learned
@@ -51,12 +52,17 @@ def learn_separable(
     shrinkage: float = SHRINKAGE,
     precondition: bool = True,
     revise: bool = True,
+    coupled: bool = False,
 ) -> Learned[PFA]:
     """Learn a probabilistic automaton whose states are prefixes; fewer where fewer span all.
 
     ``FREQUENT`` as the shrinkage weighs prefixes by how often they were seen; exact moments are not
-    shrunk. ``info["prefixes"]`` are the states' strings, ``info["residual"]`` the root mean square
-    distance between the futures after one symbol and their mixtures.
+    shrunk. With ``coupled`` the weights of a state's symbols are bound in sum only, so that futures
+    which mixtures of the states do not reach are met by more or less of them, and other symbols
+    make up for it.
+
+    ``info["prefixes"]`` are the states' strings, ``info["residual"]`` the root mean square distance
+    between the futures after one symbol and their mixtures.
     """
     check("shrinkage", shrinkage, Real(0))
     mass = moments.mass
@@ -77,7 +83,10 @@ def learn_separable(
     met = going_on > 0
     symbols, places = np.nonzero(met)  # with a large alphabet, few of all pairs
     vectors = moments.symbol_blocks.rows(symbols, chosen[places]) / going_on[met][:, None]
-    mixtures = fit_mixtures(futures, vectors)
+    if coupled:
+        mixtures = fit_coupled_mixtures(futures, vectors, going_on[met], places)
+    else:
+        mixtures = fit_mixtures(futures, vectors)
     transitions = np.zeros((n_symbols, k, k))
     transitions[met] = mixtures * (going_on / mass[chosen])[met][:, None]
     initial = fit_mixtures(futures, moments.start_row[None, :])[0]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.linalg.coupled_kernels import coupled_least_squares
 from sigmastar.core.linalg.simplex_kernels import simplex_least_squares
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["fit_mixtures", "project_to_simplex"]
+__all__ = ["fit_coupled_mixtures", "fit_mixtures", "project_to_simplex"]
 
 _RIDGE = 1e-12  # keeps the Gram matrix of nearly equal rows invertible
 
@@ -31,11 +32,54 @@ def fit_mixtures(atoms: FloatArray, vectors: FloatArray) -> FloatArray:
         Weights, each row a distribution.
     """
     with one_blas_thread():
-        gram = atoms @ atoms.T
-        gram[np.diag_indices(len(gram))] += _RIDGE * max(float(np.trace(gram)) / len(gram), 1e-300)
+        gram = _gram(atoms)
         weights = np.empty((len(vectors), len(atoms)))
         simplex_least_squares(gram, vectors @ atoms.T, weights)
     return weights
+
+
+def fit_coupled_mixtures(
+    atoms: FloatArray, vectors: FloatArray, prices: FloatArray, groups: IndexArray
+) -> FloatArray:
+    """Write vectors as combinations of atoms whose weights are bound in sum, group by group.
+
+    For each group, min Σ ‖x − aᵀB‖² over a ≥ 0 with Σ price · Σ_i a_i = Σ price, the outer sums
+    over the vectors of the group. Mixtures (every Σ_i a_i is one) are among what is allowed.
+
+    Parameters
+    ----------
+    atoms : array (k, d)
+        B, one atom a row.
+    vectors : array (m, d)
+        What to approximate.
+    prices : array (m,)
+        Positive.
+    groups : array (m,)
+        The number of each vector's group, from zero on.
+
+    Returns
+    -------
+    array (m, k)
+        Weights, none negative.
+    """
+    with one_blas_thread():
+        gram = _gram(atoms)
+        targets = vectors @ atoms.T
+        weights = np.empty((len(vectors), len(atoms)))
+        order = np.argsort(groups, kind="stable")
+        bounds = np.flatnonzero(np.diff(groups[order])) + 1
+        for members in np.split(order, bounds) if len(order) else []:
+            found = np.empty((len(members), len(atoms)))
+            price = prices[members]
+            coupled_least_squares(gram, targets[members], price, float(price.sum()), found)
+            weights[members] = found
+    return weights
+
+
+def _gram(atoms: FloatArray) -> FloatArray:
+    gram = atoms @ atoms.T
+    gram[np.diag_indices(len(gram))] += _RIDGE * max(float(np.trace(gram)) / len(gram), 1e-300)
+    return gram
 
 
 def project_to_simplex(rows: FloatArray) -> FloatArray:

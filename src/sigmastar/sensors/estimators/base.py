@@ -19,7 +19,12 @@ from sigmastar.core.types import FloatArray, IndexArray, Learned
 from sigmastar.corpus.frames import Frames, as_frames, as_label_list, split_rows
 from sigmastar.sensors.features.centroids import CentroidFeatures
 from sigmastar.sensors.features.extractor import Extractor, fit_extractor
-from sigmastar.sensors.inference.search import best_labels
+from sigmastar.sensors.inference.search import (
+    MAX_NODES,
+    NODES_RULE,
+    BestLabels,
+    best_labels,
+)
 from sigmastar.sensors.inference.stream import TagStream
 from sigmastar.sensors.inference.tag import DECODINGS, label_probabilities
 from sigmastar.sensors.model import ContinuousTagger
@@ -98,11 +103,15 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self.extractor_.of(as_frames(X, lengths))
 
-    def _codes(self, features: Frames, decoding: str) -> IndexArray:
+    def _codes(self, features: Frames, decoding: str, max_nodes: int) -> IndexArray:
         if decoding == "exact":
-            return best_labels(self.model_, features.values, features.offsets).labels
+            return self._searched(features, max_nodes).labels
         codes: IndexArray = self._probabilities(features, decoding).argmax(axis=1)
         return codes
+
+    def _searched(self, features: Frames, max_nodes: int) -> BestLabels:
+        check("max_nodes", max_nodes, NODES_RULE)
+        return best_labels(self.model_, features.values, features.offsets, max_nodes=max_nodes)
 
     def _probabilities(self, features: Frames, decoding: str) -> FloatArray:
         return label_probabilities(self.model_, features.values, features.offsets, decoding)
@@ -116,7 +125,12 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         return self
 
     def predict(
-        self, X: Any, *, lengths: ArrayLike | None = None, decoding: str | None = None
+        self,
+        X: Any,
+        *,
+        lengths: ArrayLike | None = None,
+        decoding: str | None = None,
+        max_nodes: int = MAX_NODES,
     ) -> Any:
         """Label every frame.
 
@@ -126,6 +140,9 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
             The sequences, or one array with ``lengths``.
         decoding : {"marginal", "filter", "exact"}, optional
             Another decoding than the estimator's.
+        max_nodes : int
+            Prefixes that the search of "exact" visits in each sequence before it settles for the
+            best labelling found; :meth:`search` tells where it is proven.
 
         Returns
         -------
@@ -133,7 +150,7 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         """
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
         features = self._extracted(X, lengths)
-        labels = self.classes_[self._codes(features, decoding or self.decoding)]
+        labels = self.classes_[self._codes(features, decoding or self.decoding, max_nodes)]
         return labels if lengths is not None else split_rows(labels, features.offsets)
 
     def predict_proba(
@@ -148,15 +165,31 @@ class TaggerEstimator(ClassifierMixin, ModelEstimator):  # type: ignore[misc]
         table = self._probabilities(features, decoding or self.decoding)
         return table if lengths is not None else split_rows(table, features.offsets)
 
+    def search(
+        self, X: Any, *, lengths: ArrayLike | None = None, max_nodes: int = MAX_NODES
+    ) -> BestLabels:
+        """Search for the best labelling of each sequence as a whole.
+
+        What :meth:`predict` does for ``decoding="exact"``, and what it found out beside the labels
+        (numbers of ``classes_``): for each sequence, whether they are proven best.
+        """
+        return self._searched(self._extracted(X, lengths), max_nodes)
+
     def score(
-        self, X: Any, y: Any, *, lengths: ArrayLike | None = None, decoding: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: ArrayLike | None = None,
+        decoding: str | None = None,
+        max_nodes: int = MAX_NODES,
     ) -> float:
-        """Return the share of frames labelled right."""
+        """Return the share of frames labelled right; parameters as of :meth:`predict`."""
         check_is_fitted(self, "model_")
         check("decoding", decoding or self.decoding, Choice(*DECODINGS))
         frames = as_frames(X, lengths)
         truth = as_label_list(y, frames.offsets)
-        codes = self._codes(self.extractor_.of(frames), decoding or self.decoding)
+        codes = self._codes(self.extractor_.of(frames), decoding or self.decoding, max_nodes)
         found = self.labels_.decode(codes)
         return float(np.mean([f == t for f, t in zip(found, truth, strict=True)]))
 

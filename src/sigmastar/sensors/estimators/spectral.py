@@ -16,10 +16,7 @@ from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule, ch
 from sigmastar.core.types import Learned
 from sigmastar.corpus.frames import Frames, as_frames
 from sigmastar.sensors.estimators.base import TaggerEstimator
-from sigmastar.sensors.features.centroids import CentroidFeatures
-from sigmastar.sensors.features.extractor import Extractor
-from sigmastar.sensors.features.feature_map import join_past
-from sigmastar.sensors.features.stages import distances
+from sigmastar.sensors.features.extractor import Extractor, mean_distance
 from sigmastar.sensors.learn.choose import (
     Chosen,
     choose_settings,
@@ -82,6 +79,7 @@ class SpectralSequenceTagger(TaggerEstimator):
     Examples
     --------
     >>> import numpy as np
+    >>> from sigmastar import CentroidFeatures
     >>> rng = np.random.default_rng(0)
     >>> labels = [np.repeat(rng.integers(0, 2, 8), 5) for _ in range(30)]
     >>> frames = [rng.normal(3.0 * y[:, None], 1.0, (40, 2)) for y in labels]
@@ -171,21 +169,9 @@ class SpectralSequenceTagger(TaggerEstimator):
             for name, rule in self._choices.items()
         }
         if self.tau == "auto":
-            scale = self._mean_distance(data)
+            scale = mean_distance(self._feature_estimator(), data, self.window)
             grid["tau"] = [scale * factor for factor in (0.1, 0.3, 1.0, 3.0)]
         return grid
-
-    def _mean_distance(self, data: Frames) -> float:
-        """Give the mean distance between frames, by the metric of the features."""
-        features = self._feature_estimator()
-        if not isinstance(features, CentroidFeatures):
-            raise InvalidParameter(
-                'tau="auto" needs CentroidFeatures; '
-                f"got {type(features).__name__}. Leave tau at None."
-            )
-        joined = join_past(data.values, data.offsets, self.window)
-        sample = features.prepared(joined[:: max(1, len(joined) // 300)])
-        return float(distances(sample, sample, features.metric).mean()) or 1.0
 
 
 def _candidates(name: str, value: Any, rule: Rule) -> list[Any]:

@@ -21,12 +21,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.estimator import RuledEstimator
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Integer, Nothing, Real, Rule
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.frames import as_matrix, check_width
+from sigmastar.sensors.features.kernel_map import KERNELS, kernel_map, usual_gamma
 from sigmastar.sensors.features.stages import (
     METRICS,
     READINGS,
@@ -58,6 +59,14 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         over it, or its logarithm, ``limit`` standing in for what is smaller; or standard units.
     limit : float, optional
         By default the upper quartile of all numbers if "clip", else the smallest above zero.
+    kernel : {"rbf", "laplacian", "quadratic"}, optional
+        Take distances in the space of this kernel: exp(-γ ‖x - y‖²), exp(-γ ‖x - y‖₁) or
+        (1 + γ x·y)². With the Euclidean metric this is kernel k-means.
+    gamma : float, optional
+        γ of the kernel; by default one over the mean of what it multiplies.
+    n_landmarks : int
+        Frames, drawn at random, that span the kernel's space; kernel k-means is exact if there are
+        no fewer than training frames. A frame is compared with each of them.
     max_iter : int
         Limit of k-means' iterations.
     random_state : None, int or generator
@@ -76,6 +85,9 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         "tau": Real(low=0.0),
         "readings": Choice("raw", *READINGS, "standard"),
         "limit": AnyOf(Nothing(), Real()),
+        "kernel": AnyOf(Nothing(), Choice(*KERNELS)),
+        "gamma": AnyOf(Nothing(), Real(low=0.0, open_low=True)),
+        "n_landmarks": Integer(low=1),
         "max_iter": Integer(low=1),
     }
 
@@ -85,6 +97,9 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
     tau: float = 0.1
     readings: str = "raw"
     limit: float | None = None
+    kernel: str | None = None
+    gamma: float | None = None
+    n_landmarks: int = 400
     max_iter: int = 30
     random_state: RandomState = None
 
@@ -92,7 +107,9 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         """Find the centroids of frames (rows)."""
         self._check_parameters()
         raw = as_matrix(X, "X")
-        self.before_ = self._before(raw)
+        rng = as_generator(self.random_state)
+        seed = int(rng.integers(2**31))
+        self.before_ = self._before(raw, rng)
         frames = self.prepared(raw)
         points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
         n_distinct = len(np.unique(points, axis=0))
@@ -101,7 +118,6 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
                 f"n_centroids must be at most {n_distinct} (the number of distinct frames); "
                 f"got {self.n_centroids}. Lower it."
             )
-        seed = int(as_generator(self.random_state).integers(2**31))
         means = KMeans(self.n_centroids, n_init=1, max_iter=self.max_iter, random_state=seed)
         with warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -110,17 +126,37 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         if self.metric != "euclidean":
             centroids = on_sphere(centroids, self.metric)
         self.centroids_: FloatArray = centroids
-        self.n_features_in_ = frames.shape[1]
+        self.n_features_in_ = raw.shape[1]
         return self
 
     def prepared(self, frames: FloatArray) -> FloatArray:
-        """Give what distances are taken between; see ``readings``."""
-        for stage in self._before(frames) if not hasattr(self, "before_") else self.before_:
+        """Give what distances are taken between; see ``readings`` and ``kernel``."""
+        fitted = hasattr(self, "before_")
+        before = self.before_ if fitted else self._before(frames, as_generator(self.random_state))
+        for stage in before:
             frames = stage.apply(frames)
         return frames
 
-    def _before(self, frames: FloatArray) -> tuple[FeatureStage, ...]:
+    def _before(self, frames: FloatArray, rng: np.random.Generator) -> tuple[FeatureStage, ...]:
         """Find out what comes before distances."""
+        stages = self._read(frames)
+        if self.kernel is None:
+            return stages
+        if self.metric == "correlation":
+            raise InvalidParameter(
+                "metric must be euclidean or cosine with a kernel, in whose space coordinates have "
+                f"no order; got {self.metric!r} with kernel={self.kernel!r}."
+            )
+        for stage in stages:
+            frames = stage.apply(frames)
+        gamma = self.gamma or usual_gamma(frames, self.kernel)
+        distinct = np.unique(frames, axis=0)
+        n_kept = min(self.n_landmarks, len(distinct))
+        drawn = np.sort(rng.choice(len(distinct), n_kept, replace=False))
+        return (*stages, kernel_map(distinct[drawn], self.kernel, gamma))
+
+    def _read(self, frames: FloatArray) -> tuple[FeatureStage, ...]:
+        """Find out what becomes of single numbers."""
         if self.readings == "raw":
             return ()
         if self.readings == "standard":

@@ -21,9 +21,9 @@ from sigmastar.corpus.frames import Frames, check_width
 from sigmastar.sensors.features.centroids import CentroidFeatures, is_partition
 from sigmastar.sensors.features.feature_map import FeatureMap, join_past
 from sigmastar.sensors.features.from_sklearn import to_stages
-from sigmastar.sensors.features.stages import FeatureStage, Sharpen
+from sigmastar.sensors.features.stages import FeatureStage, Sharpen, distances
 
-__all__ = ["Extractor", "fit_extractor"]
+__all__ = ["Extractor", "fit_extractor", "mean_distance"]
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,17 @@ def fit_extractor(
         joined=joined,
         own=own,
     )
+
+
+def mean_distance(features: Any, data: Frames, window: int) -> float:
+    """Give the mean distance between frames, by the metric of centroids: what τ is measured by."""
+    if not isinstance(features, CentroidFeatures):
+        raise InvalidParameter(
+            f'tau="auto" needs CentroidFeatures; got {type(features).__name__}. Leave tau at None.'
+        )
+    joined = join_past(data.values, data.offsets, window)
+    sample = features.prepared(joined[:: max(1, len(joined) // 300)])
+    return float(distances(sample, sample, features.metric).mean()) or 1.0
 
 
 def _out_of_fold(

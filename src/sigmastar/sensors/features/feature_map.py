@@ -12,6 +12,7 @@ from sigmastar.core.errors import FileFormatError, InvalidModel
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import check_width
 from sigmastar.sensors.features.forest import TreeEnsemble
+from sigmastar.sensors.features.kernel_map import KernelMap
 from sigmastar.sensors.features.stages import (
     Affine,
     Centroids,
@@ -55,7 +56,8 @@ class FeatureMap:
     stages: tuple[FeatureStage, ...]
 
     _kinds: ClassVar[dict[str, Any]] = {
-        kind.name: kind for kind in (Readings, Affine, Centroids, Softmax, Sharpen, TreeEnsemble)
+        kind.name: kind
+        for kind in (Readings, Affine, KernelMap, Centroids, Softmax, Sharpen, TreeEnsemble)
     }
 
     def __post_init__(self) -> None:

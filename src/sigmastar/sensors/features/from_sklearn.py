@@ -64,16 +64,18 @@ def _forest(trees: list[Any], fitted: Any) -> TreeEnsemble:
 
 def _boosted(fitted: GradientBoostingClassifier) -> tuple[FeatureStage, ...] | None:
     n_classes = len(fitted.classes_)
-    if fitted.loss != "log_loss" or n_classes < 3 or not isinstance(fitted.init_, DummyClassifier):
+    if fitted.loss != "log_loss" or not isinstance(fitted.init_, DummyClassifier):
         return None
+    first = 1 if n_classes == 2 else 0  # of two classes, trees speak for the second alone
     trees, values = [], []
     for row in fitted.estimators_:
-        for position, regressor in enumerate(row):
+        for position, regressor in enumerate(row, start=first):
             value = np.zeros((regressor.tree_.node_count, n_classes))
             value[:, position] = fitted.learning_rate * regressor.tree_.value[:, 0, 0]
             trees.append(regressor.tree_)
             values.append(value)
-    prior = np.clip(fitted.init_.class_prior_, np.finfo(np.float32).eps, None)
+    least = np.finfo(np.float32).eps
+    prior = np.clip(fitted.init_.class_prior_, least, 1.0 - least if first else None)
     return (_stack(trees, values, np.log(prior), "softmax", int(fitted.n_features_in_)),)
 
 

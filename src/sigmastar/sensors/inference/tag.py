@@ -12,7 +12,7 @@ from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.frames import Frames, as_frames, split_rows
 from sigmastar.corpus.labelled_frames import DECODINGS, TaggedFrames
 from sigmastar.sensors.inference.passes import filter_labels, smooth_labels, to_probabilities
-from sigmastar.sensors.inference.search import best_labels
+from sigmastar.sensors.inference.search import MAX_NODES, NODES_RULE, best_labels
 from sigmastar.sensors.model import ContinuousTagger
 
 __all__ = [
@@ -45,7 +45,12 @@ def share_right(model: ContinuousTagger, frames: Frames, decoding: str) -> float
 
 
 def tag_frames(
-    model: ContinuousTagger, X: Any, *, lengths: ArrayLike | None = None, decoding: str = "marginal"
+    model: ContinuousTagger,
+    X: Any,
+    *,
+    lengths: ArrayLike | None = None,
+    decoding: str = "marginal",
+    max_nodes: int = MAX_NODES,
 ) -> TaggedFrames:
     """Label sequences of frames.
 
@@ -59,19 +64,25 @@ def tag_frames(
         Cuts one flat X into sequences.
     decoding : {"marginal", "filter", "exact"}
         Best label of each frame given the whole sequence, given the frames so far, or the best
-        labelling as a whole by search.
+        labelling as a whole by search; ``proven`` tells for which sequences it is that.
+    max_nodes : int
+        Prefixes that the search visits in each sequence before it settles for the best it found.
     """
     check("decoding", decoding, Choice(*DECODINGS))
+    check("max_nodes", max_nodes, NODES_RULE)
     frames = as_frames(X, lengths)
     features, offsets = model.extract(frames), frames.offsets
     table = label_probabilities(model, features, offsets, decoding)
     codes: IndexArray = table.argmax(axis=1)
+    proven = None
     if decoding == "exact":
-        codes = best_labels(model, features, offsets).labels
+        found = best_labels(model, features, offsets, max_nodes=max_nodes)
+        codes, proven = found.labels, found.proven
     confidence = table[np.arange(len(codes)), codes]
     symbols = model.labels.symbols
     return TaggedFrames(
         [[symbols[code] for code in piece] for piece in split_rows(codes, offsets)],
         split_rows(confidence, offsets),
         split_rows(table, offsets),
+        proven,
     )

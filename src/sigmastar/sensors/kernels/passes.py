@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.core.types import FloatArray
 
-__all__ = ["Ends", "backward_pass", "filter_frame", "forward_pass", "search_labels"]
+__all__ = ["Ends", "backward_pass", "filter_frame", "forward_pass"]
 
 _LEAST_MASS = 1e-9  # relative to the state's norm: below it the sign of the mass is noise
 
@@ -135,69 +135,3 @@ def filter_frame(
     for j in range(n):
         state[j] = initial[j]
     return 1
-
-
-@kernel
-def search_labels(
-    operators: FloatArray,
-    initial: FloatArray,
-    bounds: FloatArray,
-    prune: bool,
-    max_nodes: int,
-    best: IndexArray,
-    best_weight: float,
-) -> tuple[float, int]:
-    """Find the labelling of largest weight by depth-first search; return its weight and the nodes.
-
-    ``operators[t, s]`` belongs to frame t and label s. A prefix that leads to the row vector v
-    after t frames is left alone if v · bounds[t] does not exceed the best weight known (only if
-    ``prune``). ``best`` comes with a labelling of weight ``best_weight`` to improve on. The number
-    of nodes is negative if the search stopped at ``max_nodes``.
-    """
-    n_frames, n_labels, n = operators.shape[0], operators.shape[1], len(initial)
-    vectors = np.empty((n_frames + 1, n_labels, n))
-    values = np.empty((n_frames, n_labels))
-    order = np.empty((n_frames, n_labels), np.int64)
-    turn = np.zeros(n_frames, np.int64)
-    vectors[0, 0, :] = initial
-    depth = 0
-    here = 0  # which of the siblings at this depth is being extended
-    nodes = 0
-    opened = False
-    chosen = np.zeros(n_frames, np.int64)
-    while depth >= 0:
-        if not opened:
-            nodes += 1
-            if nodes > max_nodes:
-                return best_weight, -nodes
-            for label in range(n_labels):
-                value = 0.0
-                for j in range(n):
-                    total = 0.0
-                    for i in range(n):
-                        total += vectors[depth, here, i] * operators[depth, label, i, j]
-                    vectors[depth + 1, label, j] = total
-                    value += total * bounds[depth + 1, j]
-                values[depth, label] = value
-            order[depth, :] = np.argsort(-values[depth])
-            turn[depth] = 0
-        if turn[depth] == n_labels:
-            depth -= 1
-            opened = True
-            continue
-        label = order[depth, turn[depth]]
-        turn[depth] += 1
-        chosen[depth] = label
-        value = values[depth, label]
-        if depth == n_frames - 1:
-            if value > best_weight:
-                best_weight = value
-                best[:] = chosen
-            opened = True
-        elif prune and not value > best_weight:
-            opened = True
-        else:
-            depth += 1
-            here = label
-            opened = False
-    return best_weight, nodes

@@ -33,7 +33,10 @@ def tag_states(
     check("decoding", decoding, Choice(*DECODINGS))
     found = filtered(model, data)[0] if decoding == "filter" else smooth(model, data).posterior
     table = found @ model.membership
-    states = decode(model, data).states if decoding == "exact" else table.argmax(axis=1)
+    whole = decoding == "exact"
+    states = decode(model, data).states if whole else table.argmax(axis=1)
     confidence = table[np.arange(len(table)), states]
     names = [(model.names or ())[state] for state in states]
-    return TaggedFrames(*(split_rows(part, data.offsets) for part in (names, confidence, table)))
+    proven = np.ones(len(data.offsets) - 1, np.bool_) if whole else None
+    labels, sure, chances = (split_rows(p, data.offsets) for p in (names, confidence, table))
+    return TaggedFrames(labels, sure, chances, proven)
