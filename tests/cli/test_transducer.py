@@ -127,7 +127,8 @@ def test_what_a_model_of_equal_lengths_cannot_take_is_refused(equal):
     ):
         result = CliRunner().invoke(app, [*train, *more])
         assert result.exit_code != 0
-        assert told in " ".join(result.output.replace("│", " ").split())
+        said = f"{result.output} {result.exception}".replace("│", " ")
+        assert told in " ".join(said.split())
     assert not (equal / "no.sigma").exists()
 
 
