@@ -1,6 +1,6 @@
 """Transducers compiled from taggers agree with Viterbi, and with the paper's own construction."""
 
-from itertools import pairwise, product
+from itertools import pairwise, product, takewhile
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.lazy import LazyTransducer
-from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.ntype import greedy_machine, n_type
 from sigmastar.tagging.fst.openfst import from_openfst, to_openfst
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
@@ -102,6 +102,57 @@ def test_completed_s_type_tags_uncovered_subsequences_as_n1_does():
         codes = np.concatenate(([0], inner, [1])).astype(np.int32)
         ends = np.array([0, 5])
         assert np.array_equal(machine.run_aligned(codes, ends), greedy.run_aligned(codes, ends))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_completed_s_type_tags_a_stretch_as_viterbi_or_as_its_n_type(order):
+    model = random_model(12, order=2)
+    first = model.first_order()
+    machine = s_type(
+        first,
+        all_subsequences(first, 2),
+        complete=True,
+        completion=greedy_machine(model, order),
+    )
+    codes, starts = random_sentences(np.random.default_rng(7), model.n_classes, 300, 12)
+    expected = []
+    for a, b in pairwise(starts.tolist()):
+        sentence = codes[a:b].tolist()
+        while sentence:
+            stretch = list(takewhile(lambda code: model.is_ambiguous[code], sentence))
+            end = sentence[len(stretch) : len(stretch) + 1]
+            begins = len(expected) == a
+            before = None if begins else expected[-1]
+            tags = _stretch(model, stretch, before, end, order)
+            expected += [*tags, *(int(model.candidates[model.offsets[code]]) for code in end)]
+            sentence = sentence[len(stretch) + 1 :]
+    assert machine.run_aligned(codes, starts).tolist() == expected
+
+
+def _stretch(model, stretch, before, end, order):
+    """Tag ambiguous classes after a tag: one class by Viterbi, more of them greedily."""
+    n = model.n_tags
+    if len(stretch) < 2:
+        after = int(model.candidates[model.offsets[end[0]]]) if end else n
+        taggings = all_taggings(model, stretch)
+        return max(taggings, key=lambda tags: _between(model, stretch, tags, before, after))
+    older, old = (n, n) if before is None else (None, before)
+    tags = []
+    for code in stretch:
+        begin, last = model.offsets[code : code + 2]
+        scores = model.scores[begin:last].astype(np.int64)
+        if order:
+            known = order == 2 and older is not None
+            row = model.trigram[older, old] if known else model.bigram[old]
+            scores += row[model.candidates[begin:last]]
+        older, old = old, int(model.candidates[begin + np.argmax(scores)])
+        tags.append(old)
+    return tags
+
+
+def test_a_machine_of_two_tags_needs_a_tagger_that_knows_them():
+    with pytest.raises(InvalidParameter, match=r"s\+n2 need a tagger of order 2"):
+        greedy_machine(random_model(12), 2)
 
 
 def test_min_count_drops_rare_subsequences():

@@ -14,7 +14,7 @@ from sigmastar.tagging.fst.ntype import n_type
 from sigmastar.tagging.fst.openfst import NotSequential, from_openfst
 from sigmastar.tagging.fst.phrases import bracketed, phrase_transducer
 from sigmastar.tagging.fst.rules import RuleSet, TagRule
-from sigmastar.tagging.learn.brill import learn_rules
+from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 from tagging.oracles import random_model, random_sentences
 
 TAGS = ("DT", "JJ", "NN", "VB", "TO", "md*", ".")
@@ -140,6 +140,24 @@ def test_learned_rule_corrects_a_systematic_error():
     assert [str(rule) for rule in rules.rules] == ["NN -> VB / TO _"]
     with_words = learn_rules(corpus, guessed)
     assert len(with_words) == 1
+
+
+def test_held_out_tags_come_from_taggers_that_never_saw_the_sentence():
+    # Each sentence has a word of its own whose tag nothing else tells: only who has learned from
+    # that sentence knows it.
+    tags = [["A", "B"][number % 3 == 0] for number in range(20)]
+    words = [["the", f"{'ox' * (1 + number % 2)}{number}", "."] for number in range(20)]
+    gold = [["DT", tag, "."] for tag in tags]
+    corpus = ss.PairCorpus.from_pairs(zip(words, gold, strict=True))
+    tagger = ss.HMMTagger(1)
+    known = tagger.fit(corpus).predict(words)
+    guessed = held_out_tags(tagger, corpus, n_folds=5)
+    assert [sentence[1] for sentence in known] == tags
+    assert [sentence[1] for sentence in guessed] != tags
+    for fold in range(5):
+        rest = [number for number in range(20) if number % 5 != fold]
+        alone = ss.HMMTagger(1).fit(corpus.take(np.array(rest)))
+        assert guessed[fold::5] == alone.predict(words[fold::5])
 
 
 def test_learning_applies_rules_as_the_rule_set_does():

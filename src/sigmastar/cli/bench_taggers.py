@@ -20,7 +20,8 @@ def tagging(
         choice(
             "--table",
             choices.TABLES,
-            "Kinds of transducers (1), languages (2), accuracy beside other taggers",
+            "Kinds of transducers (1), languages (2), accuracy beside other taggers, "
+            "composition with rules",
             "TABLE",
         ),
     ] = "all",
@@ -33,36 +34,34 @@ def tagging(
 
     Table 1 trains an HMM on 20,000 words of Brown (lexicon and untagged text
     from 90 % of it) and compiles it into every kind of transducer; Table 2 does
-    so for several languages; "accuracy" compares second-order taggers (from
+    so for six languages; "accuracy" compares second-order taggers (from
     counts, and discriminative: CRF), their exact transducers and learned
-    correction rules with HunPos. Speeds are for
-    one core, from integer classes to integer tags.
+    correction rules with HunPos; "composition" has tagger and learned rules as
+    one transducer beside one after the other. Speeds are for one core, from
+    integer classes to integer tags.
 
-    [bold]Example[/]
+    [bold]Examples[/]
     sigmastar bench tagging --data ~/data --table 1
+    sigmastar bench tagging --data ~/data --table composition --json
     """
     from sigmastar.bench import tagging as bench
+    from sigmastar.bench import tagging_rules
 
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
-        rows = collect("Table 1", bench.machines(data, long=long), name=lambda row: row.name)
+        task = bench.brown_task(data)
+        rows = collect("Table 1", bench.machines(task, long=long), name=lambda row: row.name)
         figures["table1"] = [asdict(row) for row in rows]
         if not json:
-            _machine_table(rows, bench.PAPER)
+            _machine_table(rows)
     if table in ("2", "all"):
-        pairs = collect("Table 2", bench.languages(data), name=_label)
+        tasks = bench.six_languages(data)
+        pairs = collect("Table 2", bench.languages(tasks), name=_label)
         figures["table2"] = [{"language": name} | asdict(row) for name, row in pairs]
         if not json:
-            names = list(dict.fromkeys(name for name, _ in pairs))
-            found = {(name, row.name): f"{row.accuracy:.2%}" for name, row in pairs}
-            kinds = list(dict.fromkeys(row.name for _, row in pairs))
-            show_table(
-                "Kempe 1997, Table 2: accuracy by language",
-                ["machine", *names],
-                [[kind, *(found.get((name, kind), "") for name in names)] for kind in kinds],
-            )
+            _language_table(pairs)
     if table in ("accuracy", "all"):
-        pairs = collect("Accuracy", bench.accuracies(data), name=_label)
+        pairs = collect("Accuracy", tagging_rules.accuracies(data), name=_label)
         figures["accuracy"] = [{"corpus": name} | asdict(row) for name, row in pairs]
         if not json:
             show_table(
@@ -73,13 +72,21 @@ def tagging(
                         name,
                         row.name,
                         f"{row.accuracy:.2%}",
-                        f"{bench.PEERS[name]:.2f}%",
+                        f"{tagging_rules.PEERS[name]:.2f}%",
                         f"{row.agreement:.4%}" if row.agreement is not None else "",
                         f"{(row.tokens_per_second or 0) / 1e6:.1f}",
                     )
                     for name, row in pairs
                 ],
             )
+    if table in ("composition", "all"):
+        english = tagging_rules.tagged_english(data)
+        rows = collect(
+            "Composition", tagging_rules.compositions(english), name=lambda row: str(row.corpus)
+        )
+        figures["composition"] = [asdict(row) for row in rows]
+        if not json:
+            _composition_table(rows)
     if json:
         emit_json(figures)
 
@@ -88,21 +95,71 @@ def _label(pair: tuple[str, Any]) -> str:
     return f"{pair[0]}, {pair[1].name}"
 
 
-def _machine_table(rows: list[Any], paper: dict[str, Any]) -> None:
+def _machine_table(rows: list[Any]) -> None:
     """Print the machines of Table 1 beside the paper's."""
+    from sigmastar.bench.papers.published_tagging import MACHINES
 
-    def cells(row: Any) -> list[str]:
-        old = paper.get(row.name, (None, None, None, None))
-        return [
-            row.name,
-            f"{100 * row.accuracy:.2f}",
-            f"{old[0]:.2f}" if old[0] else "",
-            f"{row.n_states:,}" if row.n_states else "",
-            f"{old[1]:,}" if old[1] else "",
-            f"{row.build_seconds:.2f}" if row.build_seconds is not None else "",
-            f"{old[3]:,.0f}" if old[3] else "",
-            f"{(row.tokens_per_second or 0) / 1e6:.1f}",
-        ]
+    accuracies, sizes = [], []
+    for row in rows:
+        old = MACHINES.get(row.name)
+        paper = [""] * 5 if old is None else [f"{old.accuracy:.2f}", *map(_whole, old[1:])]
+        speed = f"{(row.tokens_per_second or 0) / 1e6:.1f}"
+        same = "" if row.agreement is None else f"{100 * row.agreement:.2f}"
+        accuracies.append([row.name, f"{100 * row.accuracy:.2f}", paper[0], same, speed, paper[1]])
+        built = "" if row.build_seconds is None else f"{row.build_seconds:.2f}"
+        size = [_whole(row.n_states), paper[2], _whole(row.n_arcs), paper[3], built, paper[4]]
+        if row.n_states:
+            sizes.append([row.name, *size])
+    title = "Kempe 1997, Table 1"
+    names = ["machine", "accuracy %", "paper", "as HMM %", "M words/s", "paper, words/s"]
+    show_table(f"{title}: accuracy and speed", names, accuracies)
+    names = ["machine", "states", "paper", "arcs", "paper", "built, s", "paper"]
+    show_table(f"{title}: size and time to build", names, sizes)
 
-    titles = ["machine", "acc. %", "paper", "states", "paper", "built, s", "paper", "M tok/s"]
-    show_table("Kempe 1997, Table 1", titles, map(cells, rows))
+
+def _whole(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
+def _language_table(pairs: list[tuple[str, Any]]) -> None:
+    """Print the languages of Table 2, the paper's figures in brackets."""
+    from sigmastar.bench.papers.published_tagging import LANGUAGES
+
+    names = list(dict.fromkeys(name for name, _ in pairs))
+    kinds = list(dict.fromkeys(row.name for _, row in pairs))
+    found = {(name, row.name): f"{100 * row.accuracy:.2f}" for name, row in pairs}
+
+    def cell(name: str, kind: str) -> str:
+        old = LANGUAGES.get(name.partition(" (")[0])
+        published = f" ({old.accuracy[kind]:.2f})" if old and kind in old.accuracy else ""
+        return found.get((name, kind), "") + published
+
+    show_table(
+        "Kempe 1997, Table 2: accuracy in per cent by language (the paper's in brackets)",
+        ["machine", *names],
+        [[kind, *(cell(name, kind) for name in names)] for kind in kinds],
+    )
+
+
+def _composition_table(rows: list[Any]) -> None:
+    """Print tagger and rules as one transducer beside one after the other."""
+    show_table(
+        "Tagger and learned rules as one transducer; M words/s of it / of rules run afterwards",
+        ["corpus", "rules", "agreement", "states", "built, s", "known text", "new text"],
+        [
+            (
+                row.corpus,
+                str(row.n_rules),
+                f"{row.agreement:.4%}",
+                _whole(row.n_states),
+                f"{row.build_seconds:.2f}",
+                _speeds(row.known_tokens_per_second, row.known_cascade_tokens_per_second),
+                _speeds(row.new_tokens_per_second, row.new_cascade_tokens_per_second),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _speeds(one: float, cascade: float) -> str:
+    return f"{one / 1e6:.2f} / {cascade / 1e6:.2f}"

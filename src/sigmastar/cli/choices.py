@@ -45,7 +45,9 @@ MACHINE_KINDS = {
     "n1": "greedy, one step of context",
     "n2": "greedy, two steps of context",
     "s": "exact on the subsequences it covers",
+    "s+n0": "the same, completed with n0",
     "s+n1": "the same, completed with n1",
+    "s+n2": "the same, completed with n2",
     "lazy": "exact, grows while it tags",
     "b": "the same with bounded look-ahead",
 }
@@ -124,7 +126,7 @@ MACHINES_DRAWN = {
     "pfa": "probabilistic automata",
     "dpfa": "deterministic automata",
 }
-TABLES = ("1", "2", "accuracy", "all")
+TABLES = ("1", "2", "accuracy", "composition", "all")
 RUNTIME_METHODS = (
     "spectral-string",
     "spectral",

@@ -123,11 +123,11 @@ def compile_(
         ),
     ] = None,
     min_count: Annotated[
-        int, option("--min-count", "s, s+n1: how often a subsequence must occur.", "N")
+        int, option("--min-count", "s…: how often a subsequence must occur.", "N")
     ] = 1,
     max_length: Annotated[
         int | None,
-        option("--max-length", "s, s+n1: all subsequences of so many classes at most.", "N"),
+        option("--max-length", "s…: all subsequences of so many classes at most.", "N"),
     ] = None,
     look_ahead: Annotated[
         int, option("--look-ahead", "b: decide a tag so many words later.", "N")

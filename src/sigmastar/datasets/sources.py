@@ -28,6 +28,9 @@ _TREEBANKS = {
     "fr_sequoia": "UD_French-Sequoia/f5b049600c89d2cf15ebbec860f75d703884d32b",
     "de_gsd": "UD_German-GSD/297fcf350481058d0737a27f0f8fd03b2eadd67a",
     "de_lit": "UD_German-LIT/702e5734b1a813a8403146a8076bd9d5c8209b84",
+    "nl_lassysmall": "UD_Dutch-LassySmall/7880e0bc4c8138607c8e9724db2294dc89d4e2b5",
+    "es_gsd": "UD_Spanish-GSD/57c045644664e5c1e169263cc4e3b95e40c078ba",
+    "pt_bosque": "UD_Portuguese-Bosque/5de7ac34028ff6d1718031a4b0ae895717ed8dbe",
 }
 _NAME_PARTS = {"train": ("64", 5977), "dev": ("16", 943), "test": ("20", 1000)}
 

@@ -26,8 +26,18 @@ TREEBANKS = {
     "de_utb": ("train", "test"),
     "de_gsd": ("dev", "test"),
     "de_lit": ("test",),
+    "nl_lassysmall": ("dev", "test"),
+    "es_gsd": ("dev", "test"),
+    "pt_bosque": ("dev", "test"),
 }
-_LANGUAGES = {"en": "en_ewt", "fr": "fr_sequoia", "de": "de_utb"}
+_LANGUAGES = {
+    "en": "en_ewt",
+    "fr": "fr_sequoia",
+    "de": "de_utb",
+    "nl": "nl_lassysmall",
+    "es": "es_gsd",
+    "pt": "pt_bosque",
+}
 
 
 def load_transliteration(
@@ -68,19 +78,22 @@ def load_ud(
     Parameters
     ----------
     treebank : str
-        A language, ``"en"``, ``"fr"`` or ``"de"`` (en_ewt, fr_sequoia, de_utb), or a treebank:
-        en_ewt, fr_sequoia, fr_gsd, fr_partut, de_utb, de_gsd or de_lit. A part that a treebank
-        does not have is None.
+        A language, ``"en"``, ``"fr"``, ``"de"``, ``"nl"``, ``"es"`` or ``"pt"`` (en_ewt,
+        fr_sequoia, de_utb, nl_lassysmall, es_gsd, pt_bosque), or a treebank: one of these, fr_gsd,
+        fr_partut, de_gsd or de_lit. A part that a treebank does not have here is None: of
+        nl_lassysmall, es_gsd and pt_bosque there are dev and test alone.
     column : {"upos", "xpos"}
-        Universal tags, or the language's own (en_ewt, fr_partut, de_gsd, de_lit).
+        Universal tags, or the language's own (en_ewt, fr_partut, de_gsd, de_lit, nl_lassysmall;
+        pt_bosque has tags with all features, 1,800 of them).
     data_home : path, optional
         Where to look first, and where to put what is downloaded.
 
     Notes
     -----
     Words are syntactic words (French ``du`` is ``de`` and ``le``). de_utb is the older Universal
-    Treebank with 12 tags; its test part is called eval by its source. Licences: en_ewt, fr_gsd and
-    de_gsd CC BY-SA 4.0 (annotations; texts belong to their owners); fr_sequoia LGPL-LR; fr_partut
+    Treebank with 12 tags; its test part is called eval by its source. Licences: en_ewt,
+    fr_gsd, de_gsd, nl_lassysmall, es_gsd and pt_bosque CC BY-SA 4.0 (of en_ewt the annotations;
+    texts belong to their owners); fr_sequoia LGPL-LR; fr_partut
     and de_lit CC BY-NC-SA 4.0 (non-commercial); de_utb CC BY-SA for the annotations since v2.1.
     """
     check("treebank", treebank, Choice(*_LANGUAGES, *TREEBANKS))

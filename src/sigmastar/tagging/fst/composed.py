@@ -111,7 +111,7 @@ class ComposedTransducer:
         self.stages = stages_of(rules, phrases, n_tags)
         self.n_symbols = self.n_classes * self.stages.marks.shape[1]
         self._lock = ForkLock()
-        self._most_rows = max(64, min(max_states, _MOST_NUMBERS // len(self.stages.start)))
+        self._most_rows = max(64, min(max_states, _MOST_NUMBERS // (1 + len(self.stages.start))))
         self._rows = self._new_rows(min(self._most_rows, _FIRST_ROWS))
         forget_rows(self._rows, self.stages.start)
         self._memory = new_memory(min(max_states, _FIRST_STATES), 0, n_paths=1)

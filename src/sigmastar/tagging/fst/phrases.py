@@ -38,7 +38,7 @@ def phrase_transducer(
 ) -> SequentialTransducer:
     """Build the transducer that marks the phrases of a pattern over the given tags.
 
-    The default is a noun phrase over Penn or universal tags (those that ``tags`` lacks are
+    The default is a noun phrase over Penn, Brown or universal tags (those that ``tags`` lacks are
     ignored). ``label`` names the phrase in the output; a match may wait ``max_delay`` tags for its
     decision.
     """
@@ -112,20 +112,20 @@ def _noun_phrase(tags: Sequence[str]) -> str:
     known = set(tags)
     groups = []
     for group in (
-        "DT PRP$ PDT DET",
-        "JJ JJR JJS CD VBN ADJ NUM",
-        "JJ JJR JJS CD VBG ADJ",
-        "JJ ADJ",
+        "DT PRP$ PDT DET at dt pp$ abx",
+        "JJ JJR JJS CD VBN ADJ NUM jj jjr jjt ap cd od vbn",
+        "JJ JJR JJS CD VBG ADJ jj vbg",
+        "JJ ADJ jj",
     ):
         found = [tag for tag in group.split() if tag in known]
         if found:
             groups.append(f"({' | '.join(found)})?")
-    nouns = [tag for tag in ("NN", "NNS", "NNP", "NNPS", "NOUN", "PROPN") if tag in known]
-    alone = [tag for tag in ("PRP", "PRON") if tag in known]
+    nouns = [tag for tag in "NN NNS NNP NNPS NOUN PROPN nn nns np nps".split() if tag in known]
+    alone = [tag for tag in "PRP PRON pps ppss ppo pn".split() if tag in known]
     if not nouns:
         raise InvalidData(
-            "the default noun phrase needs Penn or universal tags (NN, NOUN, …). Give a pattern of "
-            f"your own: {', '.join(tags[:10])}…"
+            "the default noun phrase needs Penn, Brown or universal tags (NN, nn, NOUN, …). Give a "
+            f"pattern of your own: {', '.join(tags[:10])}…"
         )
     phrase = f"{' '.join(groups)} ({' | '.join(nouns)})+"
     return " | ".join([phrase, *alone])

@@ -3,7 +3,7 @@
 Unambiguous classes and the ends of a sentence are barriers: a first-order tagger may tag what lies
 between two of them by itself. Subsequences come (a) from a corpus, those seen often enough, or (b)
 are all up to a length, counted like the paper's: ambiguous classes and the closing unambiguous one.
-Everything else is left to the n1-type (``complete``, the s+n1-type) or refused (s-type).
+Everything else is left to an n-type (``complete``: s+n0, s+n1, s+n2) or refused (s-type).
 
 The paper composes relations over the whole alphabet (equations 14 to 18); here tries between
 barriers are tagged by one Viterbi step a node, outputs are pushed towards the start, and equal
@@ -20,8 +20,9 @@ from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.hashing import empty_keys
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.fst.ntype import n1_choices
+from sigmastar.tagging.fst.ntype import greedy_machine
 from sigmastar.tagging.fst.sequential import SequentialTransducer
+from sigmastar.tagging.kernels.ntype import Greedy
 from sigmastar.tagging.kernels.sequential import Pool
 from sigmastar.tagging.kernels.stype import (
     BackPointers,
@@ -120,21 +121,32 @@ def subsequences_of(
     return Subsequences(above, code[:n_nodes][kept], covered)
 
 
-def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> SequentialTransducer:
-    """Build the s-type (or, complete, the s+n1-type) transducer of a first-order tagger."""
+def s_type(
+    model: TagModel,
+    subsequences: Subsequences,
+    *,
+    complete: bool,
+    completion: Greedy | None = None,
+) -> SequentialTransducer:
+    """Build the s-type transducer of a first-order tagger, or the complete one.
+
+    What is not covered is then tagged by the given n-type, by default n1: a s+n1-type.
+    """
     if model.order != 1:
         raise InvalidParameter("s-type transducers are of first order; use model.first_order().")
     depths = _depths(subsequences.parent, model.n_tags + 1)
     trie = _trie(model, subsequences, int(depths.max(initial=1)))
     coverage = _coverage(model, subsequences, complete)
     n_nodes, n_roots, n_classes = subsequences.n_nodes, trie.n_roots, model.n_classes
-    classes, choices = model.classes, n1_choices(model)
+    classes = model.classes
+    greedy = greedy_machine(model, 1) if completion is None else completion
     paths = BackPointers(
         score=np.empty(trie.places[-1], np.int64),
         back=np.empty(trie.places[-1], np.int16),
         greedy=np.empty(n_nodes, np.int32),
+        greedy_state=np.empty(n_nodes, np.int32),
     )
-    score_nodes(classes, model.bigram, choices, trie, paths)
+    score_nodes(classes, model.bigram, greedy, trie, paths)
     settled_at = offsets_of(depths)
     keys = empty_keys(n_nodes)
     states = States(
@@ -152,7 +164,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
     numbers = np.arange(n_states, dtype=np.int32)
     start = states.state[n_roots - 1]
     numbers[0], numbers[start] = start, 0
-    n_rows = n_states + (n_roots if complete else 0)
+    n_rows = n_states + (len(greedy.tags) if complete else 0)
     if n_rows * n_classes > _MOST_ENTRIES:
         raise InvalidParameter(
             f"a table of {n_rows:,} states and {n_classes:,} classes is too large. Train the "
@@ -168,7 +180,7 @@ def s_type(model: TagModel, subsequences: Subsequences, *, complete: bool) -> Se
             slots=np.full(2 * size, -1, np.int32),
             used=np.zeros(2, np.int64),
         )
-        rows = Rows(table, final, numbers, choices, strings)
+        rows = Rows(table, final, numbers, greedy, strings)
         if fill_rows(classes, model.bigram, trie, coverage, paths, states, rows):
             break
         size *= 4

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import Int, SymbolArray
 from sigmastar.tagging.kernels.records import Classes
 
-__all__ = ["greedy_tags"]
+__all__ = ["Greedy", "greedy_tags"]
+
+
+class Greedy(NamedTuple):
+    """An n-type machine: the tag that each state writes for each class, and where it goes then.
+
+    ``roots`` are its states after a tag of which no more is known, and last at the beginning of a
+    sentence.
+    """
+
+    tags: SymbolArray  # (states, classes)
+    onward: SymbolArray  # (states, classes)
+    roots: SymbolArray  # (tags + 1,)
 
 
 @kernel

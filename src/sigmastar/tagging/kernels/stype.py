@@ -3,7 +3,8 @@
 A node of the trie is a barrier's tag followed by ambiguous classes; node arrays are ordered so that
 parents precede children. ``ends`` are the unambiguous classes, and last the end of the sentence
 (code ``n_classes``). Viterbi paths to a node live as one back pointer for each of its candidates;
-``greedy`` is the tag that the n1-type gives to the node's last class.
+``greedy`` is the tag that the n-type gives to the node's last class, and ``greedy_state`` its state
+then.
 
 What all continuations of a node agree on is written before the node is reached (``settled`` tags);
 nodes whose remaining futures agree are one state, found by a 128-bit signature from the leaves up.
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from sigmastar.core.hashing import EMPTY, find_pair, find_slot, pair_key
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.ntype import Greedy
 from sigmastar.tagging.kernels.records import Classes
 
 __all__ = [
@@ -49,11 +51,12 @@ class Trie(NamedTuple):
 
 
 class BackPointers(NamedTuple):
-    """Viterbi at every candidate of every node, and the greedy tag of every node."""
+    """Viterbi at every candidate of every node, and the greedy tag and state of every node."""
 
     score: IndexArray
     back: NDArray[np.int16]
     greedy: SymbolArray
+    greedy_state: SymbolArray
 
 
 class Coverage(NamedTuple):
@@ -128,23 +131,25 @@ def collect_nodes(
 
 @kernel
 def score_nodes(
-    classes: Classes, bigram: SymbolArray, choices: SymbolArray, trie: Trie, paths: BackPointers
+    classes: Classes, bigram: SymbolArray, n_type: Greedy, trie: Trie, paths: BackPointers
 ) -> None:
     """Run Viterbi and the greedy choice down the trie; a root has one candidate, its tag."""
     offsets, candidates, scores, context_rows, context = classes
-    score, back, greedy = paths
+    score, back, greedy, greedy_state = paths
     places = trie.places
     for node in range(len(trie.parent)):
         if node < trie.n_roots:
             score[places[node]] = 0
             back[places[node]] = 0
             greedy[node] = node
+            greedy_state[node] = n_type.roots[node]
             continue
         above = trie.parent[node]
         c = trie.code[node]
         first = offsets[c]
         row = context_rows[c]
-        greedy[node] = choices[greedy[above], c]
+        greedy[node] = n_type.tags[greedy_state[above], c]
+        greedy_state[node] = n_type.onward[greedy_state[above], c]
         for q in range(offsets[c + 1] - first):
             tag = candidates[first + q]
             best = np.int64(_LOWEST)
@@ -315,8 +320,8 @@ def sign_nodes(
                 one += stir(e + 1, hashes[0, chosen[e]], 11)
                 two += stir(e + 1, hashes[1, chosen[e]], 13)
         if leaves:
-            one += stir(paths.greedy[node] + 1, hashes[0, widest], 17)
-            two += stir(paths.greedy[node] + 1, hashes[1, widest], 19)
+            one += stir(paths.greedy_state[node] + 1, hashes[0, widest], 17)
+            two += stir(paths.greedy_state[node] + 1, hashes[1, widest], 19)
         for y in range(n_children):
             child = children[child_starts[node] + y]
             first = settled_at[child] + common

@@ -8,6 +8,7 @@ import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.ntype import Greedy
 from sigmastar.tagging.kernels.records import Classes
 from sigmastar.tagging.kernels.stype import (
     BackPointers,
@@ -32,12 +33,12 @@ class StringSlots(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The packed table to fill; its last n_roots rows, if complete, are the greedy states."""
+    """The packed table to fill; its last rows, if complete, are the states of the n-type."""
 
     table: IndexArray
     final: SymbolArray
     numbers: SymbolArray  # row of each state
-    choices: SymbolArray  # tag that n1 chooses for each class after each tag
+    n_type: Greedy  # what tags all that is not covered
     strings: StringSlots
 
 
@@ -95,7 +96,7 @@ def fill_rows(
     ends, _, complete, all_covered, cover_starts, covered = coverage
     settled, settled_at, n_settled = states.settled, states.settled_at, states.n_settled
     state, leader = states.state, states.leader
-    table, final, numbers, choices, strings = rows
+    table, final, numbers, n_type, strings = rows
     n_states = len(numbers)
     n_classes = len(offsets) - 1
     tail = np.empty(trie.deepest + 1, np.int32)
@@ -124,12 +125,12 @@ def fill_rows(
             table[row, ends[e]] = np.int64(numbers[state[tag]]) << 32 | number
         if complete:
             depth = path_of(node, -1, classes, trie, paths, tail)
-            before = paths.greedy[node]
+            before = paths.greedy_state[node]
             for c in range(n_classes):
                 if offsets[c + 1] - offsets[c] > 1:
-                    tail[depth] = choices[before, c]
+                    tail[depth] = n_type.tags[before, c]
                     number = string_number(tail, common, depth + 1, n_tags, strings)
-                    table[row, c] = np.int64(n_states + choices[before, c]) << 32 | number
+                    table[row, c] = np.int64(n_states + n_type.onward[before, c]) << 32 | number
         for y in range(child_starts[node], child_starts[node + 1]):
             child = children[y]
             first = settled_at[child]
@@ -138,12 +139,12 @@ def fill_rows(
             )
             table[row, trie.code[child]] = np.int64(numbers[state[child]]) << 32 | number
     if complete:
-        for before in range(n_roots):
+        for before in range(len(n_type.tags)):
             row = n_states + before
             final[row] = 0
             for c in range(n_classes):
-                tag = choices[before, c]
-                onward = n_states + tag
+                tag = n_type.tags[before, c]
+                onward = n_states + n_type.onward[before, c]
                 if offsets[c + 1] - offsets[c] == 1:
                     onward = numbers[state[tag]]
                 table[row, c] = np.int64(onward) << 32 | (tag + 1)

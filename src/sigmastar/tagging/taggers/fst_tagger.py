@@ -18,7 +18,7 @@ from sigmastar.tagging.decode import decode_classes, tag_chances
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.composed import ComposedTransducer, n_classes_of, one_after_the_other
 from sigmastar.tagging.fst.lazy import MOST_STATES, LazyTransducer
-from sigmastar.tagging.fst.ntype import n_type
+from sigmastar.tagging.fst.ntype import greedy_machine, n_type
 from sigmastar.tagging.fst.openfst import NotSequential
 from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
 from sigmastar.tagging.fst.rules import RuleSet
@@ -32,7 +32,7 @@ from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["KINDS", "FSTTagger"]
 
-KINDS = ("n0", "n1", "n2", "s", "s+n1", "lazy", "b")
+KINDS = ("n0", "n1", "n2", "s", "s+n0", "s+n1", "s+n2", "lazy", "b")
 _MOST_RULES_IN_A_TABLE = 8  # the states of a table may multiply with every rule
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
@@ -100,19 +100,19 @@ class FSTTagger(Tagger, StoredModel):
         Parameters
         ----------
         tagger : HMMTagger
-            A fitted tagger, or one that was loaded. ``n2``, ``lazy`` and ``b`` follow its order;
-            the other kinds are of first order and use its bigrams.
-        kind : {"n0", "n1", "n2", "s", "s+n1", "lazy", "b"}
-            Greedy machines; exact ones on covered subsequences, alone or completed with n1; the
-            exact one that grows while tagging; the same with bounded look-ahead.
+            A fitted tagger, or one that was loaded. ``n2``, ``lazy`` and ``b`` follow its order,
+            ``s+n2`` outside of what it covers; all else is of first order and uses its bigrams.
+        kind : {"n0", "n1", "n2", "s", "s+n0", "s+n1", "s+n2", "lazy", "b"}
+            Greedy machines; exact ones on covered subsequences, alone or completed with a greedy
+            one; the exact one that grows while tagging; the same with bounded look-ahead.
         corpus : sentences, optional
-            Untagged text: for ``s`` and ``s+n1`` without ``max_length``, where the subsequences
+            Untagged text: for ``s…`` without ``max_length``, where the subsequences
             come from; for every kind, where agreement with the HMM is measured. ``lazy`` and ``b``
             grow on it.
         min_count : int
             How often a subsequence must occur in the corpus.
         max_length : int, optional
-            For ``s`` and ``s+n1``: take all subsequences of at most so many classes instead.
+            For ``s…``: take all subsequences of at most so many classes instead.
         look_ahead : int
             For ``b``: how many words later a tag is decided at the latest.
         max_states : int
@@ -128,7 +128,7 @@ class FSTTagger(Tagger, StoredModel):
         began = time.perf_counter()
         machine: SequentialTransducer | LazyTransducer
         info: dict[str, Any] = {"kind": kind, "hmm_order": model.order}
-        if kind in ("s", "s+n1"):
+        if kind.startswith("s"):
             first = model.first_order()
             if max_length is not None:
                 parts = all_subsequences(first, max_length)
@@ -142,7 +142,8 @@ class FSTTagger(Tagger, StoredModel):
                     "max_length=2."
                 )
             info["n_subsequence_nodes"] = parts.n_nodes
-            machine = s_type(first, parts, complete=kind == "s+n1")
+            rest = greedy_machine(model, int(kind[-1])) if kind != "s" else None
+            machine = s_type(first, parts, complete=kind != "s", completion=rest)
         elif kind in ("lazy", "b"):
             ahead = look_ahead if kind == "b" else None
             machine = LazyTransducer(model, max_states=max_states, look_ahead=ahead)
@@ -185,6 +186,8 @@ class FSTTagger(Tagger, StoredModel):
                 )
             plain, marker = self._plain
             return plain.with_rules(rules, corpus=corpus)._marked(marker)
+        if not len(rules):
+            return self
         if rules.tags != self.tags:
             rules = rules.over(self.tags)
         before = self.info.get("n_rules")  # of a file, perhaps, and then of any type
@@ -365,8 +368,8 @@ class FSTTagger(Tagger, StoredModel):
             machine = SequentialTransducer.from_arrays(stored.array, names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
-        rules = RuleSet.from_text(str(text), tags) if text else None
-        blocks = 1 + (len(rules.alphabet.words) if rules else 0)
+        rules = RuleSet.from_text(str(text), tags)
+        blocks = 1 + len(rules.alphabet.words)
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
         phrases = None
         if "phrases" in stored.meta:
@@ -375,7 +378,7 @@ class FSTTagger(Tagger, StoredModel):
                 lambda name: stored.array(f"phrase_{name}"), tags, marks
             )
             tags = marks
-        tagger = cls(machine, vocabulary, tuple(tags), info, rules, phrases)
-        if rules is None or rules.is_fixed:
+        tagger = cls(machine, vocabulary, tuple(tags), info, rules if len(rules) else None, phrases)
+        if rules.is_fixed:
             tagger.as_one()  # files of old say that these run after the machine
         return tagger
