@@ -267,6 +267,13 @@ def test_the_difficulty_is_the_formula_of_the_bound():
     assert "assumption 4" in str(report)
 
 
+def test_states_that_cannot_be_recovered_are_reported_and_not_fatal():
+    pairs = [("abab", "xyxy"), ("baba", "yxyx"), ("abba", "xyyx"), ("baab", "yxxy")] * 6
+    report = ss.SpectralTransducer(2).fit(pairs).report()  # outputs two apart are independent
+    assert report.assumptions[1] is False
+    assert report.difficulty == np.inf
+
+
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [

@@ -181,7 +181,7 @@ def report(
     how many pairs the theory asks for.
 
     [bold]Example[/]
-    sigmastar transducer report pairs.tsv -n 3
+    sigmastar transducer report same.tsv -n 2
     """
     from sigmastar.transducers.learn.theory import learnability
     from sigmastar.transducers.moments.trigrams import aligned_moments
@@ -238,7 +238,7 @@ def recover(
     By joint Schur decomposition; the model is proper and its states can be named.
 
     [bold]Example[/]
-    sigmastar transducer recover pairs.tsv -n 2 -o states.sigma
+    sigmastar transducer recover same.tsv -n 2 -o states.sigma
     """
     from sigmastar.transducers.learn.recover import recover_parameters
     from sigmastar.transducers.moments.trigrams import aligned_moments

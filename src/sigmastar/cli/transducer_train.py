@@ -85,7 +85,7 @@ def train(
     sigmastar transducer train sounds.tsv -o g2p.sigma --target words
     sigmastar transducer train cmu.dict -o cmu.sigma --format dictionary
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
-    sigmastar transducer train tags.tsv -o fst.sigma --model spectral -n 2
+    sigmastar transducer train same.tsv -o same.sigma --model spectral -n 2
     """
     from sigmastar.transducers.estimators.transliterator import Transliterator
 
