@@ -113,7 +113,9 @@ def test_the_command_lists_makes_and_goes_on(tmp_path):
     assert run.invoke(app, command).exit_code == 0
     first = (tmp_path / "out" / "index.html").read_text()
     assert "moments-table-1" in (tmp_path / "out" / "moments-table-1.json").read_text()
-    assert run.invoke(app, command).exit_code == 0
+    (again,) = json.loads(run.invoke(app, [*command, "--json"]).stdout)
+    assert (again["name"], again["problem"]) == ("moments-table-1", None)
+    assert again["rows"]
     assert (tmp_path / "out" / "index.html").read_text() == first
     wrong = run.invoke(app, ["bench", "papers", "--only", "nothing"])
     assert isinstance(wrong.exception, InvalidParameter)

@@ -9,7 +9,7 @@ import typer
 
 from sigmastar.cli import options
 from sigmastar.cli.options import option
-from sigmastar.cli.output import note, show_table, wrote
+from sigmastar.cli.output import emit_json, note, show_table, wrote
 
 __all__ = ["papers"]
 
@@ -30,6 +30,7 @@ def papers(
         bool, option("--quick", "A smoke run on small generated data; its figures mean nothing.")
     ] = False,
     seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Make every table and figure of the five papers again, on one page.
 
@@ -76,5 +77,18 @@ def papers(
             if item.problem is not None:
                 note(f"{item.exhibit.key} was not made: {item.problem}")
     wrote(output / "index.html")
+    if json:
+        emit_json(
+            [
+                {
+                    "name": item.exhibit.key,
+                    "rows": item.shown.rows,
+                    "notes": item.shown.notes,
+                    "seconds": item.seconds,
+                    "problem": item.problem,
+                }
+                for item in made
+            ]
+        )
     if any(item.problem is not None for item in made):
         raise typer.Exit(1)
