@@ -276,7 +276,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         PAPER,
         "Table 2: word error rates on PAutomaC, %",
         "sigmastar bench pautomac",
-        20.0,
+        10.0,
         table_2,
         ("pautomac",),
     ),
