@@ -294,7 +294,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         PAPER,
         "Table 4: tags of the Penn Treebank",
         "sigmastar bench tags",
-        8.0,
+        4.0,
         table_4,
         ("ptb-tags",),
     ),
