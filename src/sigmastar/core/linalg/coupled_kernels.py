@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.linalg.simplex_kernels import entering_weight
 from sigmastar.core.types import FloatArray
 
 __all__ = ["coupled_least_squares"]
@@ -122,16 +123,7 @@ def _nonnegative_least_squares(gram: FloatArray, target: FloatArray, weights: Fl
                 size -= 1
                 support[stopper] = support[size]
                 continue
-        lowest = -tolerance
-        entering = -1
-        for j in range(k):
-            if not inside[j]:
-                gradient = -target[j]
-                for i in range(size):
-                    gradient += gram[j, support[i]] * weights[support[i]]
-                if gradient < lowest:
-                    lowest = gradient
-                    entering = j
+        entering = entering_weight(gram, target, weights, support[:size], inside, -tolerance)
         if entering < 0:
             break
         support[size] = entering

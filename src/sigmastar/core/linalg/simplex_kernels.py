@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 
-__all__ = ["simplex_least_squares"]
+__all__ = ["entering_weight", "simplex_least_squares"]
 
 
 @kernel
@@ -28,16 +28,19 @@ def simplex_least_squares(gram: FloatArray, targets: FloatArray, solutions: Floa
     system = np.empty((k + 1, k + 1))
     right = np.empty(k + 1)
     support = np.empty(k, np.int64)
+    inside = np.empty(k, np.bool_)
     for row in range(len(targets)):
         target = targets[row]
         weights = solutions[row]
         best = 0
         for i in range(k):
             weights[i] = 0.0
+            inside[i] = False
             if 0.5 * gram[i, i] - target[i] < 0.5 * gram[best, best] - target[best]:
                 best = i
         weights[best] = 1.0
         support[0] = best
+        inside[best] = True
         size = 1
         steps = 0
         while steps < 50 * k + 50:
@@ -65,23 +68,18 @@ def simplex_least_squares(gram: FloatArray, targets: FloatArray, solutions: Floa
                 weights[support[i]] += step * (answer[i] - weights[support[i]])
             if stopper >= 0:
                 weights[support[stopper]] = 0.0
+                inside[support[stopper]] = False
                 size -= 1
                 support[stopper] = support[size]
                 continue
             level = -answer[size]  # the common gradient Ga − c on the support
-            lowest = level - tolerance
-            entering = -1
-            for j in range(k):
-                if weights[j] == 0.0:
-                    gradient = -target[j]
-                    for i in range(size):
-                        gradient += gram[j, support[i]] * weights[support[i]]
-                    if gradient < lowest:
-                        lowest = gradient
-                        entering = j
+            entering = entering_weight(
+                gram, target, weights, support[:size], inside, level - tolerance
+            )
             if entering < 0:
                 break
             support[size] = entering
+            inside[entering] = True
             size += 1
         most = max(most, steps)
         total = 0.0
@@ -91,3 +89,29 @@ def simplex_least_squares(gram: FloatArray, targets: FloatArray, solutions: Floa
         for i in range(k):
             weights[i] /= total
     return most
+
+
+@kernel
+def entering_weight(
+    gram: FloatArray,
+    target: FloatArray,
+    weights: FloatArray,
+    support: IndexArray,
+    inside: BoolArray,
+    bound: float,
+) -> int:
+    """Return which weight outside the support has the lowest gradient Ga − c below a bound, or −1.
+
+    ``inside`` marks the weights that ``support`` lists.
+    """
+    entering = -1
+    lowest = bound
+    for j in range(len(gram)):
+        if not inside[j]:
+            gradient = -target[j]
+            for i in support:
+                gradient += gram[j, i] * weights[i]
+            if gradient < lowest:
+                lowest = gradient
+                entering = j
+    return entering
