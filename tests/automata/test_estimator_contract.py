@@ -37,6 +37,7 @@ ESTIMATORS = [
     ss.ConvexWFA(0.01, basis_size=20),
     ss.SeparablePFA(2, basis_size=20),
     ss.TensorHMM(2, basis_size=20, statistics="substring"),
+    ss.TensorHMM(2, basis_size=20, decomposition="joint-schur"),
     ss.BaumWelchPFA(2, max_iter=5, random_state=0),
     ss.BaumWelchHMM(2, max_iter=5, random_state=0),
     ss.SeparableBaumWelch(2, max_iter=5, restart_iter=2, random_state=0),

@@ -84,6 +84,7 @@ def write_files(folder):
         "words.txt": ["anna", "max", "nana"],
         "prefixes.txt": ["an", "ma"],
         "text.txt": ["the dog walks .", "the walk ."],
+        "book.txt": ["The dog walks. The walk (a walk!)", "", "Dogs."],
         "rules.txt": ["VB -> NN / DT _"],
         "brown.txt": ["the/DT dog/NN walks/VBZ ./.", "to/TO walk/VB ./."] * 6,
         "sounds.tsv": ["max\tm a k s", "anna\ta n a", "nana\tn a n a"] * 6,
@@ -91,6 +92,8 @@ def write_files(folder):
     pairs = ["max\tмакс", "anna\tанна", "axa\tакса", "nana\tнана"] * 6
     texts["cmu.dict"] = ["max  M AE1 K S", "anna  AE1 N AH0", "nana  N AE1 N AH0"] * 6
     texts |= {"pairs.tsv": pairs, "dev.tsv": pairs[:8], "test.tsv": pairs[:4]}
+    same = ["aaba\txxxy", "baaa\tyxxx", "aaab\tyyyy", "abaa\txxyy", "aaaa\txxxx"]
+    texts["same.tsv"] = same * 6
     sentences = []
     for line in texts["brown.txt"]:
         tokens = [token.rsplit("/", 1) for token in line.split()]

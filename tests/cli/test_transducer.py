@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import sigmastar as ss
 from sigmastar.bench import transducer_synthetic as synthetic
 from sigmastar.cli.main import app
 
@@ -81,3 +82,78 @@ def test_curves_fall_with_samples_in_the_order_of_difficulty(tmp_path):
     assert (np.diff(errors[:, 1]) > 0).all()
     synthetic.write_csv(rows, tmp_path / "curves.csv")
     assert len((tmp_path / "curves.csv").read_text().splitlines()) == 9
+
+
+@pytest.fixture(scope="module")
+def equal(tmp_path_factory):
+    """Pairs of equal length: outputs alternate after every b, so that there are two states."""
+    folder = tmp_path_factory.mktemp("equal")
+    rng = np.random.default_rng(0)
+    lines = []
+    for word in rng.choice(["a", "b"], size=(80, 8), p=[0.75, 0.25]):
+        before = np.cumsum(word == "b") - (word == "b")
+        lines.append("".join(word) + "\t" + "".join("xy"[n % 2] for n in before) + "\n")
+    (folder / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+def ask(*arguments, **given):
+    result = CliRunner().invoke(app, ["transducer", *map(str, arguments)], **given)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.mark.parametrize("kind", ["spectral", "em", "joint-hmm", "k-hmm"])
+def test_pairs_of_equal_length_are_learned_applied_and_measured(equal, kind):
+    pairs, path = equal / "pairs.tsv", equal / f"{kind}.sigma"
+    # Every pair starts with x: the first three symbols alone show one state.
+    more = ("--restarts", "8") if kind == "em" else ("--positions", "all")
+    summary = json.loads(
+        ask("train", pairs, "-o", path, "--model", kind, "-n", "2", *more, "--json").stdout
+    )
+    assert (summary["model"], summary["states"], summary["pairs"]) == (kind, 2, 80)
+    assert ask("apply", path, input="abba\n\nabqa\n").stdout == "xxyx\n\nxxy\n"
+    assert json.loads(ask("evaluate", path, pairs, "--json").stdout)["word_accuracy"] == 1.0
+    drawn = json.loads(ask("apply", path, "--draws", "5", "--json", input="ab\n").stdout)
+    assert drawn["results"][0]["outputs"][0]["output"] == "xx"
+
+
+def test_what_a_model_of_equal_lengths_cannot_take_is_refused(equal):
+    train = ["transducer", "train", str(equal / "pairs.tsv"), "-o", str(equal / "no.sigma")]
+    for more, told in (
+        (["--model", "em"], "must be a number for --model em"),
+        (["--model", "spectral", "--method", "em"], "without --method"),
+        (["--model", "spectral", "-n", "9"], "n_states must be between"),
+    ):
+        result = CliRunner().invoke(app, [*train, *more])
+        assert result.exit_code != 0
+        said = f"{result.output} {result.exception}".replace("│", " ")
+        assert told in " ".join(said.split())
+    assert not (equal / "no.sigma").exists()
+
+
+def test_the_report_says_what_the_theory_says(equal):
+    asked = ("report", equal / "pairs.tsv", "-n", "2", "--positions", "all")
+    found = json.loads(ask(*asked, "--json").stdout)
+    lines = (equal / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+    corpus = ss.PairCorpus.from_pairs([line.split("\t") for line in lines])
+    told = ss.SpectralTransducer(2, positions="all").fit(corpus).report()
+    assert found["difficulty"] == pytest.approx(told.difficulty)
+    assert found["sample_bound"] == pytest.approx(told.sample_bound)
+    assert found["singular_values"] == pytest.approx(told.singular_values.tolist())
+    assert found["assumptions"] == list(told.assumptions)
+    shown = ask(*asked).stdout
+    assert shown.count("holds") + shown.count("fails") == 4
+
+
+def test_recovered_states_write_what_they_stand_for(equal):
+    path = equal / "states.sigma"
+    shown = ask("recover", equal / "pairs.tsv", "-n", "2", "--positions", "all", "-o", path).stdout
+    assert "y 1.00" in shown
+    model = ss.load(path)
+    order = np.argsort(-model.emission[:, 0])
+    np.testing.assert_allclose(model.emission[order], np.eye(2), atol=0.05)
+    kept, turned = model.transition[:, order][:, :, order]
+    np.testing.assert_allclose(kept, np.eye(2), atol=0.05)
+    np.testing.assert_allclose(turned, np.eye(2)[::-1], atol=0.05)
+    assert ask("apply", path, input="abba\n").stdout == "xxyx\n"

@@ -8,6 +8,7 @@ import pytest
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.transducers import inference as ask
+from sigmastar.transducers.kernels.beams import lowest_kept
 from transducers.oracles import path_sum, random_parameters
 
 TRUTH = random_parameters(2, 3, 2, 0)
@@ -114,3 +115,27 @@ def test_broken_transducers_are_refused(change, message):
     } | change
     with pytest.raises(InvalidModel, match=message):
         ss.Transducer(**parts)
+
+
+def test_a_beam_keeps_the_best_output_among_many_that_tie():
+    # After the first symbol the second state writes x or y alike: 2⁶ outputs tie. The first state,
+    # which always writes y, is better than all of them, and comes last.
+    model = ss.ParametricTransducer(
+        [0.5, 0.5],
+        [np.eye(2)],
+        [[0.0, 1.0], [0.5, 0.5]],
+        ss.Alphabet("a"),
+        ss.Alphabet("xy"),
+    ).to_transducer()
+    source = ss.Corpus.from_sequences(["aaaaaa"], alphabet=model.input_alphabet)
+    scores, paths = ask.beam_outputs(model, source, n_best=1, beam=4)
+    assert paths[0, 0].tolist() == [1] * 6
+    assert np.exp(scores[0, 0]) == pytest.approx(0.5 + 0.5**7)
+
+
+def test_the_cut_of_a_beam_has_room_for_all_better_ones():
+    scores = np.array([3.0, 1.0, 1.0, 2.0, 1.0, 0.0])
+    assert lowest_kept(scores, 0, 6, 3) == (1.0, 1)
+    assert lowest_kept(scores, 0, 6, 4) == (1.0, 2)
+    assert lowest_kept(scores, 0, 6, 2) == (2.0, 1)
+    assert lowest_kept(scores, 0, 6, 6)[0] == -np.inf

@@ -66,6 +66,18 @@ TRANSLITERATION_METHODS = (
     "learnfst",
     "em",
 )
+EQUAL_MODELS = {
+    "spectral": "LearnFST, by moments",
+    "em": "a proper transducer, by EM",
+    "joint-hmm": "one spectral HMM over pairs",
+    "k-hmm": "one for each input symbol",
+}
+POSITIONS = {"first": "of each pair the first three", "all": "all, for stationary inputs"}
+INPUT_MODELS = {
+    "independent": "as published",
+    "exact": "in any way, outputs depend on the past alone",
+    "reweighted": "in any way",
+}
 PAIR_FORMATS = {
     "tsv": "tab-separated pairs",
     "dictionary": "words and phones as of WikiPron, CMU, Kaldi or MFA",

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin, load_kind, read_lines
+from sigmastar.cli import choices, options, transducer_equal, transducer_train
+from sigmastar.cli.inputs import announce_stdin, read_lines
 from sigmastar.cli.options import choice, option
-from sigmastar.cli.output import emit_json, emit_lines, note, show_saved, show_table
+from sigmastar.cli.output import emit_json, emit_lines, show_table
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
-from sigmastar.core.errors import InvalidData
+from sigmastar.cli.transducer_parts import (
+    SOURCE,
+    TARGET,
+    BeamOption,
+    ErrorOption,
+    FormatOption,
+    ModelArgument,
+    PairsArgument,
+    StressOption,
+    load_pairs_model,
+    read_given,
+    warn_of,
+)
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
-    from sigmastar.corpus.pairs import PairCorpus
     from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]
@@ -30,6 +40,8 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 def _group() -> None:
     """Transliteration, pronunciation, spelling: learn string pairs of any lengths.
 
+    With --model, transducers over pairs of equal length.
+
     [bold]Examples[/]
     sigmastar transducer train pairs.tsv -o names.sigma
     echo anna | sigmastar transducer apply names.sigma
@@ -37,107 +49,7 @@ def _group() -> None:
     """
 
 
-PairsArgument = Annotated[
-    str,
-    typer.Argument(help="Tab-separated pairs: input, output; - is stdin.", metavar="PAIRS"),
-]
-ModelArgument = Annotated[Path, options.model_file("A model written by train.")]
-_SOURCE = choice("--source", choices.PAIR_SIDES, "What an input is made of", "UNIT")
-_TARGET = choice("--target", choices.PAIR_SIDES, "What an output is made of", "UNIT")
-FormatOption = Annotated[
-    str, choice("--format", choices.PAIR_FORMATS, "What the file of pairs looks like", "FORMAT")
-]
-StressOption = Annotated[
-    bool, option("--stress/--no-stress", "Keep stress of phones in a dictionary.")
-]
-ErrorOption = Annotated[
-    str, choice("--on-error", ("raise", "skip"), "What to do with bad lines of a dictionary")
-]
-BeamOption = Annotated[
-    int | None,
-    option("--beam", "Hypotheses to keep while searching.", "N", min=1),
-]
-
-
-@app.command()
-def train(
-    pairs: PairsArgument,
-    output: options.ModelOutput,
-    method: Annotated[
-        str, choice("--method -m", choices.TRANSLITERATION_METHODS, "How to learn", "METHOD")
-    ] = "combined",
-    states: options.States = "auto",
-    dev: Annotated[
-        str | None,
-        option(
-            "--dev", "Development pairs to balance scorers on (default: a tenth held out).", "PAIRS"
-        ),
-    ] = None,
-    units: Annotated[
-        str, option("--units", "Allowed sizes of a unit, inputs:outputs.", "SIZES")
-    ] = "1:0,1:1,1:2,1:3",
-    order: Annotated[int, option("--order", "The longest n-gram of joint n-gram models.", "N")] = 6,
-    source: Annotated[str, _SOURCE] = "chars",
-    target: Annotated[str, _TARGET] = "chars",
-    source_form: Annotated[
-        str, choice("--source-form", choices.SOURCE_FORMS, "What counts as an input symbol", "FORM")
-    ] = "auto",
-    target_form: Annotated[
-        str,
-        choice("--target-form", choices.TARGET_FORMS, "What counts as an output symbol", "FORM"),
-    ] = "auto",
-    format: FormatOption = "tsv",
-    stress: StressOption = True,
-    on_error: ErrorOption = "raise",
-    strict: Annotated[
-        bool, option("--strict", "Fail at a pair that is empty or cannot be aligned.")
-    ] = False,
-    seed: options.Seed = 0,
-    json: options.Json = False,
-) -> None:
-    """Learn from pairs of strings and write a model.
-
-    [bold]Examples[/]
-    sigmastar transducer train pairs.tsv -o names.sigma --dev dev.tsv
-    sigmastar transducer train sounds.tsv -o g2p.sigma --target words
-    sigmastar transducer train cmu.dict -o cmu.sigma --format dictionary
-    sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
-    """
-    from sigmastar.transducers.estimators.transliterator import Transliterator
-
-    announce_stdin(pairs)
-    sides = {"source": source, "target": target}
-    how: dict[str, Any] = {"format": format, "stress": stress, "on_error": on_error}
-    corpus = _read(pairs, sides, **how)
-    held_out = None if dev is None else _read(dev, sides, **how)
-    estimator = Transliterator(
-        method,
-        units=_sizes(units),
-        order=order,
-        n_states=options.given_size(states) or "auto",
-        source_form=source_form,
-        target_form=target_form,
-        random_state=seed,
-    )
-    begin = time.perf_counter()
-    with stage("Training"):
-        estimator.fit(corpus, dev=held_out)
-    seconds = time.perf_counter() - begin
-    info = estimator.info_
-    left_out = {name: info.get(name, 0) for name in ("n_empty", "n_unalignable", "n_unreached")}
-    if strict and any(left_out.values()):
-        raise InvalidData(
-            f"{left_out['n_empty']} pairs have an empty side and "
-            f"{left_out['n_unalignable'] + left_out['n_unreached']} cannot be aligned into units "
-            f"{units}. Drop --strict to leave them out, or allow larger units."
-        )
-    estimator.save(output)
-    summary = {"pairs": len(corpus), "seconds": seconds, "method": method} | left_out
-    summary |= {name: info.get(name) for name in ("source_form", "target_form", "weights")}
-    show_saved("Learned from pairs", summary, output, json=json)
-    if not json:
-        words = {"n_empty": "with an empty side", "n_unalignable": "that cannot be aligned"}
-        _warn(left_out, words)
+app.command()(transducer_train.train)
 
 
 @app.command()
@@ -153,7 +65,7 @@ def apply(
         int | None, option("--draws", "Draw so many outputs, give the commonest.", "N", min=1)
     ] = None,
     seed: options.Seed = 0,
-    source: Annotated[str | None, _SOURCE] = None,
+    source: Annotated[str | None, SOURCE] = None,
     unknown: Annotated[
         str,
         choice("--unknown", ("error", "ignore"), "What to do with symbols the model does not know"),
@@ -180,7 +92,7 @@ def apply(
     sigmastar transducer apply em.sigma names.txt --draws 20 -k 3
     sigmastar transducer apply names.sigma 'names*.txt' --output-dir written
     """
-    machine = _load(model)
+    machine = load_pairs_model(model, equal=True)
     source = source or machine.sides["source"]
     how = {"beam": beam, "unknown": unknown, "draws": draws, "random_state": seed}
     run = partial(_applied, machine, best=best, source=source, how=how)
@@ -211,7 +123,7 @@ def apply(
         emit_json({"report": report, "results": answers}, output)
         return
     emit_lines(_rows(lines, results, best, style), output)
-    _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+    warn_of(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
 
 
 def _applied(machine: Any, lines: list[str], *, best: int, source: str, how: dict[str, Any]) -> Any:
@@ -254,8 +166,8 @@ def evaluate(
     model: ModelArgument,
     pairs: PairsArgument,
     beam: BeamOption = None,
-    source: Annotated[str | None, _SOURCE] = None,
-    target: Annotated[str | None, _TARGET] = None,
+    source: Annotated[str | None, SOURCE] = None,
+    target: Annotated[str | None, TARGET] = None,
     format: FormatOption = "tsv",
     stress: StressOption = True,
     on_error: ErrorOption = "raise",
@@ -284,10 +196,10 @@ def evaluate(
     from sigmastar.transducers.transliteration.forms import in_form
 
     announce_stdin(pairs)
-    machine = _load(model)
+    machine = load_pairs_model(model, equal=True)
     asked = {"source": source, "target": target}
     sides = machine.sides | {name: unit for name, unit in asked.items() if unit is not None}
-    corpus = _read(pairs, sides, format=format, stress=stress, on_error=on_error)
+    corpus = read_given(pairs, sides, format=format, stress=stress, on_error=on_error)
     how = "Read them as the model did: --target chars or --target words."
     written = in_form(corpus.target, machine.forms[1])
     check_overlap(machine.target_alphabet, written.alphabet, "output symbols", how)
@@ -328,66 +240,13 @@ def evaluate(
         show_table("Commonest confusions", ("right", "written", "times"), taken)
         bad = [(_text(x), _text(y), _text(z), str(n)) for x, y, z, n in errors.worst[:worst]]
         show_table("Worst inputs", ("input", "nearest output", "written", "edits"), bad)
-    _warn(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+    warn_of(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
 
 
-@app.command()
-def export(
-    model: ModelArgument,
-    output: Annotated[Path, option("--output -o", "The file of arcs.", "FILE")],
-    json: options.Json = False,
-) -> None:
-    """Write the joint n-gram part as a weighted transducer for OpenFst, in AT&T text.
-
-    Beside FILE, the symbol tables FILE.isyms and FILE.osyms are written. Compile
-    it by fstcompile FILE; its cheapest path is the likeliest alignment.
-
-    [bold]Example[/]
-    sigmastar transducer export g2p.sigma -o g2p.txt
-    """
-    from sigmastar.core.atomic import atomic_write_all
-
-    machine = _load(model).to_att()
-    texts = {".isyms": machine.inputs, ".osyms": machine.outputs, "": machine.arcs}
-    atomic_write_all({f"{output}{suffix}": text.encode() for suffix, text in texts.items()})
-    summary = {"lines": machine.arcs.count("\n"), "symbols": f"{output}.isyms, {output}.osyms"}
-    show_saved("Written for OpenFst", summary, output, json=json)
-
-
-def _read(
-    path: str, sides: dict[str, Any], *, format: str, stress: bool, on_error: str
-) -> PairCorpus:
-    """Read pairs, or the words and phones of a dictionary."""
-    from sigmastar.corpus.readers.api import read_pairs
-    from sigmastar.corpus.readers.dictionary import read_dictionary
-
-    if format == "tsv":
-        return read_pairs(path, **sides)
-    found = read_dictionary(path, stress=stress, on_error=on_error)  # type: ignore[arg-type]
-    for problem in found.skipped:
-        note(problem)
-    return found.pairs()
-
-
-def _sizes(text: str) -> tuple[tuple[int, int], ...]:
-    try:
-        pairs = [part.split(":") for part in text.split(",")]
-        return tuple((int(p), int(q)) for p, q in pairs)
-    except ValueError:
-        raise typer.BadParameter(
-            f"must look like 1:0,1:1,1:2 (inputs:outputs); got {text!r}.", param_hint="'--units'"
-        ) from None
-
-
-def _load(path: Path) -> Any:
-    return load_kind(path, ("Transliterator",), "a model of pairs", "sigmastar transducer train")
+app.command()(transducer_train.export)
+app.command()(transducer_equal.report)
+app.command()(transducer_equal.recover)
 
 
 def _text(output: Any) -> str:
     return output if isinstance(output, str) else " ".join(map(str, output))
-
-
-def _warn(counts: dict[str, Any], words: dict[str, str], what: str = "pairs") -> None:
-    for name, meaning in words.items():
-        if counts.get(name):
-            note(f"{counts[name]:,} {what[:-1] if counts[name] == 1 else what} {meaning}")

@@ -22,7 +22,7 @@ from sigmastar.sensors.hmm.inference.smooth import smooth
 from sigmastar.sensors.inference.tag import tag_frames
 from sigmastar.serve.limits import Limits, Refused
 from sigmastar.serve.store import Served
-from sigmastar.transducers.inference import beam_outputs
+from sigmastar.transducers.inference import best_outputs
 from sigmastar.transducers.models.parametric import ParametricTransducer
 
 __all__ = ["OPERATIONS", "Operation", "answer", "operations_of"]
@@ -269,15 +269,7 @@ def _aligned(machine: Any, inputs: list[Any], k: int) -> list[list[tuple[Any, fl
     """Return the best outputs of a transducer that writes a symbol for each that it reads."""
     names = machine.input_alphabet
     source = as_corpus([[_known(names, s) for s in symbols] for symbols in inputs], alphabet=names)
-    scores, paths = beam_outputs(machine, source, n_best=k, beam=max(20, k))
-    return [
-        [
-            (machine.output_alphabet.decode(path[:length].tolist()), float(score))
-            for score, path in zip(row, found, strict=True)
-            if np.isfinite(score)
-        ]
-        for row, found, length in zip(scores, paths, source.lengths.tolist(), strict=True)
-    ]
+    return best_outputs(machine, source, n_best=k, beam=max(20, k))
 
 
 def _written(output: Any) -> Any:

@@ -7,13 +7,17 @@ whatever the operators are; raw scores are the weights themselves.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
-from sigmastar.core.types import FloatArray, SymbolArray
+from sigmastar.core.types import FloatArray, Symbol, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.beams import Found
@@ -26,7 +30,16 @@ from sigmastar.transducers.kernels.operators import (
 from sigmastar.transducers.kernels.vector_beam import Choices, vector_beam
 from sigmastar.transducers.models.transducer import Transducer
 
-__all__ = ["beam_outputs", "log_proba", "marginals", "next_output", "sample_outputs", "weights"]
+__all__ = [
+    "beam_outputs",
+    "best_outputs",
+    "commonest",
+    "log_proba",
+    "marginals",
+    "next_output",
+    "sample_outputs",
+    "weights",
+]
 
 FLOOR = 1e-6
 
@@ -200,6 +213,42 @@ def beam_outputs(
 
     over_rows(search, len(source), least=8)
     return found.scores, found.paths
+
+
+def best_outputs(
+    model: Transducer, source: Corpus, *, n_best: int = 1, beam: int = 20
+) -> list[list[tuple[list[Symbol], float]]]:
+    """Return the n best outputs of each input, decoded, with their log-weights, best first."""
+    scores, paths = beam_outputs(model, source, n_best=n_best, beam=beam)
+    return [
+        [
+            (model.output_alphabet.decode(path[:length]), float(value))
+            for path, value in zip(found, row, strict=True)
+            if value > -np.inf
+        ]
+        for row, found, length in zip(scores, paths, source.lengths.tolist(), strict=True)
+    ]
+
+
+def commonest(
+    draw: Callable[[np.random.Generator], Sequence[Sequence[int]]],
+    n_best: int = 1,
+    *,
+    draws: int,
+    random_state: RandomState = None,
+) -> list[list[tuple[list[int], float]]]:
+    """Draw outputs of all inputs several times; return the n commonest of each input.
+
+    With each comes the logarithm of its share; of outputs drawn equally often, the one drawn first
+    comes first.
+    """
+    rng = as_generator(random_state)
+    rounds = zip(*(draw(rng) for _ in range(draws)), strict=True)
+    counts = [Counter(tuple(map(int, codes)) for codes in drawn) for drawn in rounds]
+    return [
+        [(list(codes), math.log(n / draws)) for codes, n in count.most_common(n_best)]
+        for count in counts
+    ]
 
 
 def _check_aligned(pairs: PairCorpus) -> None:

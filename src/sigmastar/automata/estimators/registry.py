@@ -85,6 +85,7 @@ _FROM_SEPARABLE = {**_EM, "n_states": 60, "restart_iter": 20, "patience": 12}
 # No more states than symbols, so many steps cost little.
 _FROM_TENSOR = {**_FROM_SEPARABLE, "n_states": 40}
 _CLOSED = {"completion": "closed-form"}
+_JOINT = {"decomposition": "joint-schur"}
 _COUPLED = {"coupled": True}
 
 METHODS: Mapping[str, LearningMethod] = {
@@ -96,6 +97,7 @@ METHODS: Mapping[str, LearningMethod] = {
         ("convex", "ConvexWFA", "nuclear-norm regression", {}),
         ("tensor", "TensorHMM", "tensor decomposition of an HMM", {}),
         ("tensor-closed", "TensorHMM", "the same, all in closed form as published", _CLOSED),
+        ("joint-schur", "TensorHMM", "joint Schur decomposition of an HMM", _JOINT),
         ("separable", "SeparablePFA", "separable PFA", {}),
         ("separable-coupled", "SeparablePFA", "the same, one constraint a state", _COUPLED),
         ("em", "BaumWelchPFA", "Baum-Welch, PFA", _EM),

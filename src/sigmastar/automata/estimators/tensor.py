@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
-from sigmastar.automata.learn.choose_tensor import TensorSettings, choose_tensor
+from sigmastar.automata.learn.choose_tensor import Decomposition, TensorSettings, choose_tensor
 from sigmastar.automata.learn.tensor import Completion
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.moments.hankel import Normalize
@@ -21,7 +21,7 @@ __all__ = ["TensorHMM"]
 
 @dataclass(eq=False, repr=False)
 class TensorHMM(MomentEstimator):
-    """Learn a hidden Markov model by decomposing a symmetric tensor of moments.
+    """Learn a hidden Markov model by decomposing moments: a symmetric tensor, or Hankel blocks.
 
     The result is a proper HMM with stop probabilities. There can be no more states than symbols,
     and their emission distributions must be linearly independent; where the data say they are not,
@@ -37,10 +37,14 @@ class TensorHMM(MomentEstimator):
     normalize : bool, float or "auto"
         Variance scaling, as in :class:`SpectralWFA`; "auto" is one quarter, or with
         ``n_states="auto"`` chosen among zero, one quarter and one half.
+    decomposition : {"tensor", "joint-schur"}
+        How emissions are found: as eigenvectors of a tensor, or as joint eigenvalues of the blocks
+        of all symbols. On the command line: ``--method joint-schur``.
     completion : {"regression", "closed-form"}
         How transitions, stops and starts follow from the emissions: by regressions on counts of
         symbols and pairs, or by the closed forms that were published (which need invertible
-        transitions, and bear less noise). On the command line: ``--method tensor-closed``.
+        transitions, a tensor, and bear less noise). On the command line: ``--method
+        tensor-closed``.
     smoothing : float
         Probability with which every state emits as a memoryless source; it keeps unseen strings
         possible. Zero gives the plain estimate.
@@ -57,7 +61,8 @@ class TensorHMM(MomentEstimator):
         The learned model.
     info_ : dict
         ``n_states``, ``eigenvalues`` of the tensor, ``emission_sums`` (near one where the
-        decomposition is to be trusted), ``conditioning``; with "auto" also ``path``.
+        decomposition is to be trusted), ``conditioning``; with "auto" also ``path``. Of joint
+        Schur decomposition ``lower_energy`` and ``moved``, both near zero where it fits.
 
     Examples
     --------
@@ -71,6 +76,7 @@ class TensorHMM(MomentEstimator):
     _: KW_ONLY
     statistics: Statistic = "prefix"
     normalize: Normalize = "auto"
+    decomposition: Decomposition = "tensor"
     completion: Completion = "regression"
     smoothing: float = 1e-4
     max_states: int = 20
@@ -79,6 +85,7 @@ class TensorHMM(MomentEstimator):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_states": AnyOf(Choice("auto"), Integer(1)),
         "normalize": AnyOf(Choice("auto"), Flag(), Real(0, 1)),
+        "decomposition": Choice("tensor", "joint-schur"),
         "completion": Choice("regression", "closed-form"),
         "smoothing": Real(0, 1, open_high=True),
         "max_states": Integer(1),

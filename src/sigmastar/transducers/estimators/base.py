@@ -112,16 +112,7 @@ class TransducerEstimator(ModelEstimator):
     ) -> list[list[tuple[list[Symbol], float]]]:
         """Return the k best outputs of each input with their log-weights, best first."""
         source = self._inputs(X)
-        scores, paths = ask.beam_outputs(self.model_, source, n_best=k, beam=beam)
-        alphabet = self.model_.output_alphabet
-        return [
-            [
-                (alphabet.decode(path[: len(source.codes(row))]), float(value))
-                for path, value in zip(paths[row], scores[row], strict=True)
-                if value > -np.inf
-            ]
-            for row in range(len(source))
-        ]
+        return ask.best_outputs(self.model_, source, n_best=k, beam=beam)
 
     def predict(
         self, X: Sequences, *, decoding: str = "beam", beam: int = 20

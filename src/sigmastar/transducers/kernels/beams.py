@@ -43,12 +43,20 @@ def extended_mark(mark: int, spelled: SymbolArray, row: int) -> int:
 
 
 @kernel
-def lowest_kept(scores: FloatArray, low: int, high: int, width: int) -> float:
-    """Return the score of the last hypothesis of a stack that a beam has room for."""
+def lowest_kept(scores: FloatArray, low: int, high: int, width: int) -> tuple[float, int]:
+    """Return the lowest score of a stack that a beam has room for, and for how many with it.
+
+    Those with better scores all have room; of those that tie, the first are as good as any.
+    """
     if high - low <= width:
-        return -np.inf
+        return -np.inf, width
     ordered: FloatArray = np.sort(scores[low:high])
-    return float(ordered[high - low - width])
+    cut = ordered[high - low - width]
+    ties = 0
+    for rank in range(high - low - width, high - low):
+        if ordered[rank] == cut:
+            ties += 1
+    return float(cut), ties
 
 
 @kernel

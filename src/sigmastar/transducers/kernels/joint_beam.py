@@ -179,10 +179,12 @@ def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> in
     low, high, best = stack
     for h in range(low, high):
         best = max(best, score[h])  # alignments added up may have made it better
-    cut = max(best - gap, lowest_kept(score, low, high, width))
+    cut, ties = lowest_kept(score, low, high, width)
     kept = low
     for h in range(low, high):
-        if score[h] >= cut and kept < low + width:
+        if score[h] == cut:
+            ties -= 1
+        if score[h] >= best - gap and (score[h] > cut or (score[h] == cut and ties >= 0)):
             score[kept], single[kept] = score[h], single[h]
             context[kept], mark[kept] = context[h], mark[h]
             came_from[kept], unit[kept] = came_from[h], unit[h]

@@ -180,10 +180,12 @@ def _extend(
 def _prune(hypotheses: Hypotheses, low: int, high: int, width: int) -> int:
     """Keep the best hypotheses of one stack, moved to its front; return its new end."""
     score, past, mark, came_from, unit, _, _, _, _, _, _ = hypotheses
-    cut = lowest_kept(score, low, high, width)
+    cut, ties = lowest_kept(score, low, high, width)
     kept = low
     for h in range(low, high):
-        if score[h] >= cut and kept < low + width:
+        if score[h] == cut:
+            ties -= 1
+        if score[h] > cut or (score[h] == cut and ties >= 0):
             score[kept], mark[kept] = score[h], mark[h]
             came_from[kept], unit[kept] = came_from[h], unit[h]
             for step in range(PAST):

@@ -115,10 +115,12 @@ def _extend(
 def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
     """Keep the best hypotheses of one stack, rescaled, at its front; return its new end."""
     values, scales, vectors, marks, came_from, outputs, _, _ = hypotheses
-    cut = lowest_kept(values, low, high, width)
+    cut, ties = lowest_kept(values, low, high, width)
     kept = low
     for h in range(low, high):
-        if values[h] >= cut and kept < low + width:
+        if values[h] == cut:
+            ties -= 1
+        if values[h] > cut or (values[h] == cut and ties >= 0):
             size = np.abs(vectors[h]).max()
             if size > 0.0:
                 values[kept], scales[kept] = values[h], scales[h] + np.log(size)

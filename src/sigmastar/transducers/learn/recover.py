@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sigmastar.core.linalg.joint_schur import joint_schur
 from sigmastar.core.linalg.simplex import project_to_simplex
 from sigmastar.core.linalg.svd import truncated_svd
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, Learned
-from sigmastar.transducers.learn.joint_schur import joint_schur
 from sigmastar.transducers.learn.spectral import RANK_NOISE, check_rank, first_outputs, reweighted
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.moments.trigrams import AlignedMoments

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rules import Integer, Real, check
 from sigmastar.core.types import FloatArray
 from sigmastar.transducers.learn.recover import recover_parameters
@@ -105,11 +106,9 @@ def learnability(
     sigma_bigrams = float(values[n_states - 1]) if n_states <= len(values) else 0.0
     sigma_output, initial_low = 0.0, 0.0
     if sigma_bigrams > 0:
-        if model is None:
-            recovered = recover_parameters(moments, n_states=n_states)
-            emission, visited = recovered.model.emission, recovered.info["passed"]
-        else:
-            emission, visited = model.emission, model.initial
+        emission, visited = (
+            _states_of(moments, n_states) if model is None else (model.emission, model.initial)
+        )
         sigma_output = float(np.linalg.svd(emission, compute_uv=False)[-1])
         initial_low = float(visited.min())
     mean_length = moments.n_symbols / moments.n_pairs
@@ -141,3 +140,12 @@ def learnability(
             mu > 0,
         ),
     )
+
+
+def _states_of(moments: AlignedMoments, n_states: int) -> tuple[FloatArray, FloatArray]:
+    """Recover outputs and visits of the states; nothing where too little follows from a state."""
+    try:
+        recovered = recover_parameters(moments, n_states=n_states)
+    except InvalidParameter:  # outputs two apart have a lower rank than neighbours
+        return np.zeros((n_states, len(moments.output_alphabet))), np.zeros(n_states)
+    return recovered.model.emission, recovered.info["passed"]

@@ -8,8 +8,6 @@ framed by a begin and an end symbol that write themselves, so that both ends of 
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,14 +16,14 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.facts import Codes, Fact, proved
 from sigmastar.core.model_files import Stored
-from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rng import RandomState
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.framing import frame
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.transducers.inference import beam_outputs, sample_outputs
+from sigmastar.transducers.inference import beam_outputs, commonest, sample_outputs
 from sigmastar.transducers.kernels.lattice_em import forward_lattices
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.moments.lattices import Units, build_lattices
@@ -129,19 +127,12 @@ class ChunkTransducer:
     def commonest(
         self, source: Corpus, n_best: int = 1, *, draws: int, random_state: RandomState = None
     ) -> list[list[tuple[list[int], float]]]:
-        """Draw outputs of each input; return the n commonest, with the logarithms of their shares.
+        """Draw outputs of each input; return the n commonest with the logs of their shares."""
 
-        Of outputs drawn equally often, the one drawn first comes first.
-        """
-        rng = as_generator(random_state)
-        counts: list[Counter[tuple[int, ...]]] = [Counter() for _ in range(len(source))]
-        for _ in range(draws):
-            for count, codes in zip(counts, self.sample(source, random_state=rng), strict=True):
-                count[tuple(codes)] += 1
-        return [
-            [(list(codes), math.log(n / draws)) for codes, n in count.most_common(n_best)]
-            for count in counts
-        ]
+        def draw(rng: np.random.Generator) -> list[list[int]]:
+            return self.sample(source, random_state=rng)
+
+        return commonest(draw, n_best, draws=draws, random_state=random_state)
 
     @cached_property
     def _spelling(self) -> list[list[int]]:

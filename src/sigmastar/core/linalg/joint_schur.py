@@ -4,6 +4,11 @@ Given matrices Q_1 … Q_r that (nearly) share their eigenvectors, find the orth
 strictly lower triangles of all ΘᵀQ_bΘ are smallest in square sum; the diagonals then hold the joint
 eigenvalues, matched across the matrices. Start: the Schur form of a random combination. Then
 Jacobi rotations of two coordinates at a time, each by the best angle (Haardt and Nossek 1998).
+
+Of exact matrices the start alone is right. Of matrices with a little noise the rotations find
+nearer eigenvalues, the more so the more states there are (hardly for two, by a third for four),
+since a combination may bring together eigenvalues that other matrices keep apart. Where noise is as
+large as the gaps between eigenvalues neither recovers anything.
 """
 
 from __future__ import annotations
@@ -15,6 +20,9 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray
 
 __all__ = ["joint_schur", "lower_energy"]
+
+_SAMPLES = np.arange(9) * 2 * np.pi / 9
+_DEGREES = np.arange(4, -5, -1)
 
 
 def lower_energy(matrices: FloatArray) -> float:
@@ -82,26 +90,27 @@ def _best_angle(current: FloatArray, p: int, q: int) -> float:
     outside the 2 × 2 block, four from the block itself): nine samples fix it, and its stationary
     points are roots of a polynomial.
     """
-    angles = np.arange(9) * 2 * np.pi / 9
-    values = np.array([_energy_at(current, p, q, angle) for angle in angles])
+    values = _energies_at(current, p, q, _SAMPLES)
     spectrum = np.fft.fft(values) / 9
     # Derivative: Σ_k i k c_k z^k over k = −4 … 4, times z⁴.
-    derivative = np.array([1j * k * spectrum[k % 9] for k in range(4, -5, -1)])
+    derivative = 1j * _DEGREES * spectrum[_DEGREES % 9]
     if np.abs(derivative).max() <= 1e-300:
         return 0.0
     roots = np.roots(derivative)
     near = roots[np.abs(np.abs(roots) - 1.0) < 1e-3]
-    candidates = np.concatenate([np.angle(near), angles])
-    energies = np.array([_energy_at(current, p, q, angle) for angle in candidates])
+    candidates = np.concatenate([np.angle(near), _SAMPLES])
+    energies = _energies_at(current, p, q, candidates)
     best = int(energies.argmin())
     return float(candidates[best]) if energies[best] < values[0] else 0.0
 
 
-def _energy_at(current: FloatArray, p: int, q: int, angle: float) -> float:
-    c, s = np.cos(angle), np.sin(angle)
-    row = c * current[:, q] - s * current[:, p]
-    corner = c * row[:, p] + s * row[:, q]
-    between = np.arange(p + 1, q)
+def _energies_at(current: FloatArray, p: int, q: int, angles: FloatArray) -> FloatArray:
+    """Return what lies below the diagonals, as far as it changes, after each of some rotations."""
+    c, s = np.cos(angles)[:, None, None], np.sin(angles)[:, None, None]
+    row = c * current[:, q] - s * current[:, p]  # angles × matrices × columns
+    corner = c[:, :, 0] * row[:, :, p] + s[:, :, 0] * row[:, :, q]
+    between = slice(p + 1, q)
     columns = c * current[:, between, p] + s * current[:, between, q]
     # Rows and columns outside the block are rotated among themselves: their squares do not change.
-    return float((corner**2).sum() + (row[:, between] ** 2).sum() + (columns**2).sum())
+    squares = (row[:, :, between] ** 2).sum(axis=(1, 2)) + (columns**2).sum(axis=(1, 2))
+    return np.asarray((corner**2).sum(axis=1) + squares, dtype=np.float64)
