@@ -14,6 +14,7 @@ import pytest
 import sigmastar as ss
 from automata.oracles import random_hmm, random_pfa, random_wfa
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn import baum_welch
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step
@@ -174,6 +175,18 @@ def test_a_prior_adds_its_count_to_every_parameter():
     expected = (ss.log_proba(start, ["a", "ab"]).sum() + prior) / 2
     assert est.info_["objective"][0] == pytest.approx(expected)
     assert 0 <= est.info_["seconds"] < 600
+
+
+def test_annealing_raises_the_power_from_one_half_to_one(monkeypatch):
+    powers = []
+
+    def watched(*arguments, beta, **more):
+        powers.append(beta)
+        return em_step(*arguments, beta=beta, **more)
+
+    monkeypatch.setattr(baum_welch, "em_step", watched)
+    ss.BaumWelchPFA(2, annealing=4, max_iter=6, tol=0.0, random_state=0).fit(DATA[:20])
+    assert powers == [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]
 
 
 def test_annealing_ends_in_a_proper_climb():
