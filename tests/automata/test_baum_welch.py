@@ -6,14 +6,17 @@ import subprocess
 import sys
 import time
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 
 import sigmastar as ss
 from automata.oracles import random_hmm, random_pfa, random_wfa
+from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
+from sigmastar.automata.learn.blocks.em_step import em_step
 
 DATA = ss.sample(random_pfa(7, n_states=4, symbols="abc"), 400, random_state=0)
 
@@ -129,6 +132,36 @@ def test_restarts_keep_the_best_start():
         singles.append(single.info["objective"][-1])
     assert learned.info["objective"][-1] == pytest.approx(max(singles), abs=1e-12)
     assert max(singles) > np.median(singles) + 1e-3
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.5])
+def test_a_step_counts_paths_by_their_weight_to_a_power(beta):
+    """All paths of three strings, one by one."""
+    model = random_pfa(3, n_states=2, symbols="ab")
+    strings = [(0, 1), (1,), (1, 0, 0)]
+    start, arcs, stop = np.zeros(2), np.zeros((2, 2, 2)), np.zeros(2)
+    for string in strings:
+        paths = {}
+        for path in product(range(2), repeat=len(string) + 1):
+            steps = zip(string, path[:-1], path[1:], strict=True)
+            weight = model.initial[path[0]] * model.final[path[-1]]
+            paths[path] = (weight * np.prod([model.transitions[step] for step in steps])) ** beta
+        for path, weight in paths.items():
+            share = weight / sum(paths.values())
+            start[path[0]] += share
+            stop[path[-1]] += share
+            for step in zip(string, path[:-1], path[1:], strict=True):
+                arcs[step] += share
+    corpus = ss.Corpus.from_sequences(
+        [["ab"[symbol] for symbol in string] for string in strings], alphabet=model.alphabet
+    )
+    parameters = {name: getattr(model, name) for name in PFAFamily.names}
+    step = em_step(Forest(corpus), PFAFamily(), parameters, beta=beta)
+    leaving = arcs.sum(axis=(0, 2)) + stop
+    np.testing.assert_allclose(step.parameters["initial"], start / 3, atol=1e-12)
+    np.testing.assert_allclose(step.parameters["final"], stop / leaving, atol=1e-12)
+    expected = arcs / leaving[None, :, None]
+    np.testing.assert_allclose(step.parameters["transitions"], expected, atol=1e-12)
 
 
 def test_annealing_ends_in_a_proper_climb():

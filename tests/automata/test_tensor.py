@@ -9,6 +9,7 @@ import sigmastar as ss
 from automata.oracles_moments import separated_hmm
 from sigmastar.automata.learn.blocks.tensor import orthogonal_decomposition, symmetrized
 from sigmastar.automata.learn.blocks.tensor_regression import complete_by_regression
+from sigmastar.automata.learn.blocks.tensor_views import Views, find_emissions
 from sigmastar.automata.learn.tensor import learn_tensor
 
 
@@ -75,6 +76,19 @@ def test_arbitrary_bases_serve_as_well():
     np.testing.assert_allclose(
         ss.log_proba(model, strings), ss.log_proba(truth, strings), atol=1e-6
     )
+
+
+def test_emissions_are_rescaled_to_distributions():
+    """A tensor that is too large by a factor gives the same emissions, and tells the factor."""
+    truth = separated_hmm(3)
+    views = Views.of(exact(truth, "prefix")[0], 3, 0.0)
+    larger = replace(views, blocks=replace(views.blocks, dense=1.3 * views.blocks.dense))
+    found = find_emissions(larger, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(found.info["emission_sums"], 1.3, atol=1e-8)
+    emission = truth.emission / truth.emission.sum(axis=1, keepdims=True)
+    distance = np.abs(found.distributions[None] - emission[:, None]).max(axis=2)
+    assert distance.min(axis=1).max() < 1e-8
+    assert found.info["conditioning"] < 1
 
 
 def test_the_mean_stop_holds_back_little_where_there_are_data():

@@ -1,6 +1,7 @@
 """The exhibits on automata in a smoke run, and what their commands learn from."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -60,6 +61,24 @@ def test_mom_is_the_best_of_the_methods_of_moments():
             and result.method in ("spectral-string", "spectral", "convex", "tensor")
         )
         assert float(row["MoM"].split()[0]) == pytest.approx(least, abs=0.006)
+
+
+def test_the_best_of_moments_needs_all_of_them_and_passes_over_refusals():
+    results = moments.results_on_pautomac(Settings(quick=True))
+    first = [result for result in results if result.problem == 1]
+    assert pautomac.best_of_moments(r for r in first if r.method != "tensor") is None
+    refused = [replace(r, perplexity=None) if r.method == "tensor" else r for r in first]
+    assert pautomac.best_of_moments(refused).method != "tensor"
+
+
+@pytest.mark.compiled
+def test_the_command_shows_mom_beside_the_published_one():
+    results = moments.results_on_pautomac(Settings(quick=True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pautomac, "run", lambda *rest, **named: list(results))
+        ran = CliRunner().invoke(app, ["bench", "pautomac", "-p", "1,6"], env={"COLUMNS": "300"})
+    assert "(MoM)" in ran.stdout
+    assert "95.12" in ran.stdout.split("(MoM)")[1]
 
 
 class Watched:

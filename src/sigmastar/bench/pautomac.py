@@ -7,22 +7,23 @@ choice included, after one small fit that compiles the kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from sigmastar.automata.estimators.registry import LearningMethod, find_method
 from sigmastar.automata.models.subject import automaton_of
 from sigmastar.bench.clock import timed
-from sigmastar.bench.published import PERPLEXITY, WER
+from sigmastar.bench.published import MOMENT_METHODS, PERPLEXITY, WER
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
 
-__all__ = ["PautomacResult", "run", "summary", "warm_up"]
+__all__ = ["PautomacResult", "best_of_moments", "run", "summary", "warm_up"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,17 @@ def _fit(builder: LearningMethod, problem: Problem, options: Mapping[str, Any]) 
         "n_states": automaton_of(estimator).n_states,
         "seconds": seconds,
     }
+
+
+def best_of_moments(results: Iterable[PautomacResult]) -> PautomacResult | None:
+    """Return the least perplexity of the methods of moments on one problem (MoM; glaude2015).
+
+    A choice by the test strings, in the paper as here. None unless all of them were run.
+    """
+    found = {r.method: r for r in results if r.method in MOMENT_METHODS}
+    if len(found) < len(MOMENT_METHODS):
+        return None
+    return min(found.values(), key=lambda r: inf if r.perplexity is None else r.perplexity)
 
 
 def summary(results: Sequence[PautomacResult], method: str) -> dict[str, Any]:

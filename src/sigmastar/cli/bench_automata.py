@@ -81,17 +81,18 @@ def pautomac(
 
     A learner sees the training strings only and chooses its size on a part of
     them. Perplexity is the competition's, on the test strings; WER is the share
-    of wrong next-symbol predictions, ends counted, in per cent. Published: Balle
-    et al. (ICML 2014), Tables 2 and 3; Glaude et al. (ASRU 2015), Table 1.
+    of wrong next-symbol predictions, ends counted, in per cent. MoM is the best
+    of the methods of moments on the test strings. Published: Balle et al. (ICML
+    2014), Tables 2 and 3; Glaude et al. (ASRU 2015), Table 1.
 
     [bold]Examples[/]
     sigmastar bench pautomac --problems 6,24 -m spectral,separable
     sigmastar bench pautomac --data ~/data --all -m auto -o figures.csv
     """
     wanted = [] if problems == "paper" else options.integers("--problems", problems)
-    from sigmastar.bench.pautomac import run, summary
+    from sigmastar.bench.pautomac import best_of_moments, run, summary
     from sigmastar.bench.pautomac_truth import find_problems
-    from sigmastar.bench.published import PAPER_METHODS, PAPER_PROBLEMS
+    from sigmastar.bench.published import BEST_MOMENTS, PAPER_METHODS, PAPER_PROBLEMS
 
     names = method or PAPER_METHODS
     numbers = find_problems(data) if every else wanted or list(PAPER_PROBLEMS)
@@ -117,6 +118,17 @@ def pautomac(
                     figure(getattr(found[number, names[0]], f"true_{measure}"), digits),
                 ]
                 for number in numbers
+            ],
+        )
+    best = {n: best_of_moments(r for r in results if r.problem == n) for n in numbers}
+    if all(best.values()):
+        show_table(
+            "Best perplexity of the methods of moments (MoM)",
+            ["problem", "MoM", "paper", "method"],
+            [
+                [str(n), figure(r.perplexity, 2), figure(BEST_MOMENTS.get(n), 2), r.method]
+                for n, r in best.items()
+                if r is not None
             ],
         )
     show_table(

@@ -10,7 +10,7 @@ import numpy as np
 from sigmastar.bench import published
 from sigmastar.bench.papers.exhibit import Cell, Exhibit, Settings, Shown
 from sigmastar.bench.papers.moments import problem_rows, results_on_pautomac, with_size
-from sigmastar.bench.pautomac import PautomacResult
+from sigmastar.bench.pautomac import PautomacResult, best_of_moments
 from sigmastar.bench.wikipedia import SETS, ChunkResult, draw_chunks, run_chunks
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.datasets import load_wikipedia_text
@@ -38,10 +38,7 @@ def table_1(settings: Settings) -> Shown:
         def ours(method: str) -> Cell:
             return with_size(mine[method].perplexity, mine[method].n_states)
 
-        moments = [mine[name] for name in published.MOMENT_METHODS]
-        best = min(
-            (m for m in moments if m.perplexity is not None), key=lambda m: m.perplexity or 0.0
-        )
+        best = best_of_moments(mine.values())
         size = published.PERPLEXITY_SIZE["bw-sep"][number]
         return {
             "BW-Sep": ours("bw-sep"),
@@ -50,7 +47,7 @@ def table_1(settings: Settings) -> Shown:
             "Sep, paper": published.PERPLEXITY["separable"][number],
             "BW": ours("em"),
             "BW, paper": published.BAUM_WELCH_2015[number],
-            "MoM": f"{with_size(best.perplexity, None)} ({published.PAPER_NAMES[best.method]})",
+            "MoM": None if best is None else _with_method(best),
             "MoM, paper": published.BEST_MOMENTS[number],
             "True": round(mine["em"].true_perplexity, 2),
             "True, paper": with_size(published.TRUE_2015[number], published.TRUE_STATES[number]),
@@ -69,6 +66,11 @@ def table_1(settings: Settings) -> Shown:
             "Sep has 500 prefixes and suffixes, as in the paper.",
         ],
     )
+
+
+def _with_method(best: PautomacResult) -> str:
+    """Write a perplexity with the paper's name of its method."""
+    return f"{best.perplexity:.2f} ({published.PAPER_NAMES[best.method]})"
 
 
 def figure(settings: Settings, chunks: str) -> Shown:
