@@ -145,6 +145,8 @@ def test_there_is_an_old_file_of_every_kind():
         "ContextMixture",
         "Lemmatizer",
         "MeasurementHMM",
+        "Pipeline",
+        "Tokenizer",
     }  # kinds that version 0.1.0 did not have
     assert {ss.load(DATA / name).kind for name in MODELS} == set(known_kinds()) - since
 

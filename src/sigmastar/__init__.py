@@ -38,9 +38,13 @@ _EXPORTS = {
     "HMMTagger": "sigmastar.tagging.estimators.hmm_tagger",
     "Lemmatizer": "sigmastar.tagging.taggers.lemmatizer",
     "Lexicon": "sigmastar.tagging.lexicon.counts",
+    "Pipeline": "sigmastar.tagging.taggers.pipeline",
+    "Tokenizer": "sigmastar.tagging.taggers.tokenizer",
     "RuleSet": "sigmastar.tagging.fst.rules",
     "SequentialTransducer": "sigmastar.tagging.fst.sequential",
     "learn_lemmas": "sigmastar.tagging.learn.lemmas",
+    "learn_pipeline": "sigmastar.tagging.estimators.pipeline",
+    "learn_tokens": "sigmastar.tagging.learn.tokens",
     "learn_rules": "sigmastar.tagging.learn.brill",
     "held_out_tags": "sigmastar.tagging.learn.brill",
     "KneserNey": "sigmastar.ngrams.estimator",
@@ -64,6 +68,8 @@ _EXPORTS = {
     "PronunciationDictionary": "sigmastar.corpus.readers.dictionary",
     "read_dictionary": "sigmastar.corpus.readers.dictionary",
     "read_tagged": "sigmastar.corpus.readers.api",
+    "read_treebank": "sigmastar.corpus.readers.treebank",
+    "AnnotatedText": "sigmastar.corpus.annotated",
     "read_solution": "sigmastar.corpus.readers.pautomac",
     "read_model": "sigmastar.loading",
     "write_model": "sigmastar.automata.formats.files",
@@ -151,6 +157,7 @@ if TYPE_CHECKING:
     from sigmastar.core.errors import SigmastarError as SigmastarError
     from sigmastar.core.memory import memory_limit as memory_limit
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
+    from sigmastar.corpus.annotated import AnnotatedText as AnnotatedText
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
@@ -165,6 +172,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.readers.dictionary import read_dictionary as read_dictionary
     from sigmastar.corpus.readers.frames import read_frames as read_frames
     from sigmastar.corpus.readers.pautomac import read_solution as read_solution
+    from sigmastar.corpus.readers.treebank import read_treebank as read_treebank
     from sigmastar.loading import load as load
     from sigmastar.loading import read_model as read_model
     from sigmastar.ngrams.estimator import KneserNey as KneserNey
@@ -191,14 +199,18 @@ if TYPE_CHECKING:
     from sigmastar.sensors.model import ContinuousTagger as ContinuousTagger
     from sigmastar.show.report.build import write_report as write_report
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger as HMMTagger
+    from sigmastar.tagging.estimators.pipeline import learn_pipeline as learn_pipeline
     from sigmastar.tagging.fst.rules import RuleSet as RuleSet
     from sigmastar.tagging.fst.sequential import SequentialTransducer as SequentialTransducer
     from sigmastar.tagging.learn.brill import held_out_tags as held_out_tags
     from sigmastar.tagging.learn.brill import learn_rules as learn_rules
     from sigmastar.tagging.learn.lemmas import learn_lemmas as learn_lemmas
+    from sigmastar.tagging.learn.tokens import learn_tokens as learn_tokens
     from sigmastar.tagging.lexicon.counts import Lexicon as Lexicon
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger as FSTTagger
     from sigmastar.tagging.taggers.lemmatizer import Lemmatizer as Lemmatizer
+    from sigmastar.tagging.taggers.pipeline import Pipeline as Pipeline
+    from sigmastar.tagging.taggers.tokenizer import Tokenizer as Tokenizer
     from sigmastar.transducers.estimators.baselines import JointHMMTransducer as JointHMMTransducer
     from sigmastar.transducers.estimators.baselines import KHMMTransducer as KHMMTransducer
     from sigmastar.transducers.estimators.em import EMTransducer as EMTransducer

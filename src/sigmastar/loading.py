@@ -32,8 +32,10 @@ def _tagging() -> tuple[type[StoredModel], ...]:
     from sigmastar.tagging.taggers.fst_tagger import FSTTagger
     from sigmastar.tagging.taggers.hmm import HMMTaggerModel
     from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
+    from sigmastar.tagging.taggers.pipeline import Pipeline
+    from sigmastar.tagging.taggers.tokenizer import Tokenizer
 
-    return HMMTaggerModel, FSTTagger, Lemmatizer
+    return HMMTaggerModel, FSTTagger, Lemmatizer, Tokenizer, Pipeline
 
 
 def _transducers() -> tuple[type[StoredModel], ...]:

@@ -5,11 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from sigmastar.bench.papers.collection import ALL_EXHIBITS
 from sigmastar.bench.papers.exhibit import Exhibit, Settings, Shown
 from sigmastar.bench.papers.page import write_papers_page
 from sigmastar.bench.papers.run import make_exhibits, minutes_left
-from sigmastar.core.errors import DataNotFound
+from sigmastar.cli.main import app
+from sigmastar.core.errors import DataNotFound, InvalidParameter
 
 PICTURE = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
 
@@ -85,3 +88,34 @@ def test_nothing_on_the_page_is_run(tmp_path):
     assert "alert(1)" not in text
     assert "<b>ours</b>" not in text
     assert "its figures mean nothing" in text
+
+
+def test_every_exhibit_has_a_name_of_its_own_and_a_command():
+    keys = [item.key for item in ALL_EXHIBITS]
+    assert len(set(keys)) == len(keys)
+    assert all(item.command.startswith("sigmastar bench ") for item in ALL_EXHIBITS)
+    assert all(item.minutes <= 20 for item in ALL_EXHIBITS)
+
+
+def test_the_command_lists_makes_and_goes_on(tmp_path):
+    run = CliRunner()
+    command = [
+        "bench",
+        "papers",
+        "-o",
+        str(tmp_path / "out"),
+        "--quick",
+        "--only",
+        "moments-table-1",
+    ]
+    assert "moments-table-1" in run.invoke(app, [*command, "--list"]).stdout
+    assert not (tmp_path / "out" / "index.html").exists()
+    assert run.invoke(app, command).exit_code == 0
+    first = (tmp_path / "out" / "index.html").read_text()
+    assert "moments-table-1" in (tmp_path / "out" / "moments-table-1.json").read_text()
+    (again,) = json.loads(run.invoke(app, [*command, "--json"]).stdout)
+    assert (again["name"], again["problem"]) == ("moments-table-1", None)
+    assert again["rows"]
+    assert (tmp_path / "out" / "index.html").read_text() == first
+    wrong = run.invoke(app, ["bench", "papers", "--only", "nothing"])
+    assert isinstance(wrong.exception, InvalidParameter)

@@ -84,6 +84,7 @@ def write_files(folder):
         "words.txt": ["anna", "max", "nana"],
         "prefixes.txt": ["an", "ma"],
         "text.txt": ["the dog walks .", "the walk ."],
+        "book.txt": ["The dog walks. The walk (a walk!)", "", "Dogs."],
         "rules.txt": ["VB -> NN / DT _"],
         "brown.txt": ["the/DT dog/NN walks/VBZ ./.", "to/TO walk/VB ./."] * 6,
         "sounds.tsv": ["max\tm a k s", "anna\ta n a", "nana\tn a n a"] * 6,

@@ -55,6 +55,8 @@ YOUNG = (
     "mixture",
     "measured",
     "lemmatizer",
+    "tokenizer",
+    "pipeline",
     "tagger-discr",
     "names-method-discr",
     "sensors-read",
@@ -181,6 +183,18 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
         for other in (TAGS, [[word.lower()[:3] for word in words] for words in WORDS])
     )
     yield "lemmatizer", lambda: ss.learn_lemmas(tagged, lemmas)
+    treebank = ss.AnnotatedText(*_treebank())
+    small = {"n_passes": 2, "n_bits": 8}
+    yield "tokenizer", lambda: ss.learn_tokens(treebank, **small)
+    yield "tokenizer-by-rules", lambda: ss.Tokenizer.default()
+    yield (
+        "pipeline",
+        lambda: ss.learn_pipeline(treebank, tokenizer=ss.learn_tokens(treebank, **small)),
+    )
+    yield (
+        "pipeline-plain",
+        lambda: ss.Pipeline(ss.Tokenizer.default(), {"upos": hmm(2)}),
+    )
     yield "tagger-discriminative", lambda: hmm(2, training="discriminative", n_passes=2)
     yield "tagger-sets", lambda: hmm(1, classes="sets", decoding="posterior")
     yield "tagger-lexical", lambda: hmm(2, classes="sets", n_lexical=3, max_classes=6)
@@ -208,6 +222,24 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
         lambda: fst("lazy", max_states=64).with_rules(rules(f"{words}\n{far}")).with_phrases(),
     )
     yield "fst-s-rules", lambda: fst("s", corpus=WORDS).with_rules(rules(words))
+
+
+def _treebank() -> tuple[str, list[list[Any]]]:
+    """Give a text, and its sentences as tokens of one word or of two."""
+    from sigmastar.corpus.annotated import Token, Word
+
+    text, sentences = "", []
+    for words, tags in zip(WORDS, TAGS, strict=True):
+        sentences.append([])
+        for word, tag in zip(words, tags, strict=True):
+            begin = len(text)
+            text += word
+            parts = (Word(word, tag, tag[:1], word[:3]),)
+            if word == "dogs":
+                parts = (Word("dog", tag, tag[:1], "dog"), Word("s", "X", "X", "s"))
+            sentences[-1].append(Token(begin, len(text), parts))
+            text += "" if word == "barks" else " "
+    return text, sentences
 
 
 def _sensors() -> Iterator[tuple[str, Maker]]:

@@ -19,6 +19,8 @@ __all__ = ["RARELY", "WAYS", "Calls", "continued_runs"]
 Calls = Iterator[tuple[str, Callable[[], Any]]]
 RARELY = 0.04  # how often calls that take long are made
 _SENTENCES = ["the old zorblat barks .".split(), ["that", "Ёлка", "1,234"], ["saw"], []]
+_TEXT = 'The old dog barks. That\'s 1,234 dogs…\n\n"Ёлка" (saw) http://x.org/a_b?c!\u3000\ud800 end'
+_BYTES = _TEXT.encode("utf-8", "surrogatepass")
 _RULES = "NOUN -> VERB / PRON _\nthat/PRON -> DET / _ NOUN"
 
 
@@ -130,6 +132,24 @@ def _hmm_tagger(model: Any, path: Path, rng: random.Random) -> Calls:
 def _lemmatizer(model: Any, path: Path, rng: random.Random) -> Calls:
     tags = [[rng.choice(["NN", "DT", "?"]) for _ in sentence] for sentence in _SENTENCES]
     yield "lemmas", lambda: model.lemmas(_SENTENCES, tags)
+
+
+def _tokenizer(model: Any, path: Path, rng: random.Random) -> Calls:
+    yield "annotate", lambda: model.annotate(_TEXT)
+    yield "tokenize nothing", lambda: model.tokenize(" \n\n ")
+    yield "conllu", lambda: model.annotate(_TEXT).to_conllu()
+
+
+def _pipeline(model: Any, path: Path, rng: random.Random) -> Calls:
+    yield "call", lambda: model(_TEXT)
+    yield "call on nothing", lambda: model("")
+    for output in ("conllu", "word/TAG", "tsv"):
+        yield (
+            f"tag_file {output}",
+            lambda output=output: model.tag_file(
+                io.BytesIO(_BYTES), io.BytesIO(), output_format=output
+            ),
+        )
 
 
 def _fst_tagger(model: Any, path: Path, rng: random.Random) -> Calls:
@@ -276,6 +296,8 @@ WAYS: dict[str, Callable[[Any, Path, random.Random], Calls]] = {
     "HMMTagger": _hmm_tagger,
     "FSTTagger": _fst_tagger,
     "Lemmatizer": _lemmatizer,
+    "Tokenizer": _tokenizer,
+    "Pipeline": _pipeline,
     "ContinuousTagger": _continuous_tagger,
     "Transducer": _transducer,
     "ParametricTransducer": _parametric,

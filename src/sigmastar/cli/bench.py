@@ -7,6 +7,7 @@ import typer
 from sigmastar.cli import (
     bench_automata,
     bench_generated,
+    bench_papers,
     bench_runtimes,
     bench_sensors,
     bench_spice,
@@ -34,6 +35,7 @@ def _group() -> None:
     """
 
 
+app.command()(bench_papers.papers)
 app.command()(bench_automata.truth)
 app.command()(bench_automata.pautomac)
 app.command()(bench_automata.tags)

@@ -17,6 +17,8 @@ _READERS = {
     "HMMTagger": "Use: sigmastar tagger.",
     "FSTTagger": "Use: sigmastar tagger.",
     "Lemmatizer": "Use: sigmastar tagger tag --lemmas.",
+    "Tokenizer": "Use: sigmastar tagger tag --tokens.",
+    "Pipeline": "Use: sigmastar tagger tag.",
     "Transliterator": "Use: sigmastar transducer.",
     "ContinuousTagger": "Use: sigmastar sensors.",
     "MeasurementHMM": "Use: sigmastar sensors states.",

@@ -31,6 +31,7 @@ __all__ = [
     "show_saved",
     "show_table",
     "shown",
+    "tell_rate",
     "visible",
     "writing",
     "wrote",
@@ -111,6 +112,16 @@ def writing(to: str) -> Iterator[BinaryIO]:
 def wrote(path: object, what: str = "") -> None:
     """Tell on standard error which file there is now."""
     err.print(shown(f"wrote {path}" + (f" ({what})" if what else "")), soft_wrap=True)
+
+
+def tell_rate(n_words: int, n_sentences: int, seconds: float, path: object) -> None:
+    """Say how much was tagged, how fast, and where it went."""
+    rate = n_words / max(seconds, 1e-9) / 1e6
+    err.print(
+        f"{n_words:,} words in {n_sentences:,} sentences, {seconds:.2f} s "
+        f"({rate:.2f} million words a second)"
+    )
+    wrote(path)
 
 
 def note(text: str) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from sigmastar.cli import choices, options, tagger_make
+from sigmastar.cli import choices, options, tagger_make, tagger_text
 from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of
 from sigmastar.cli.options import choice, option
-from sigmastar.cli.output import emit_json, err, show_table, writing, wrote
+from sigmastar.cli.output import emit_json, show_table, tell_rate, writing
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
 from sigmastar.cli.tagger_parts import (
     TaggedArgument,
@@ -20,6 +20,7 @@ from sigmastar.cli.tagger_parts import (
     load_tagger,
     read_gold,
 )
+from sigmastar.cli.tagger_text import evaluate_text, pipeline_of, tag_text
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ def _group() -> None:
 app.command()(tagger_make.train)
 app.command("compile")(tagger_make.compile_)
 app.command()(tagger_make.lemmas)
+app.command()(tagger_text.tokens)
+app.command()(tagger_text.pipeline)
 
 
 @app.command()
 def tag(
     model: TaggerArgument,
     text: Annotated[
-        str, typer.Argument(help="Text, already cut into tokens; - is stdin.", metavar="TEXT")
+        str, typer.Argument(help="Text, cut into tokens unless --raw; - is stdin.", metavar="TEXT")
     ] = "-",
     output: options.TextOutput = "-",
     format: Annotated[
@@ -59,12 +62,20 @@ def tag(
         choice("--format -f", choices.TAG_INPUTS, "Format of TEXT, CoNLL-U is told", "FORMAT"),
     ] = None,
     to: Annotated[
-        str, choice("--to -t", choices.TAG_OUTPUTS, "Format to write", "FORMAT")
-    ] = "word/TAG",
+        str | None,
+        choice("--to -t", choices.TAG_OUTPUTS, "Format to write [default: word/TAG]", "FORMAT"),
+    ] = None,
     column: options.TagColumn = None,
     lemmas: Annotated[
         Path | None,
         option("--lemmas", "With -t conllu: lemmas to write, learned by lemmas.", "FILE"),
+    ] = None,
+    raw: Annotated[
+        bool, option("--raw", "TEXT is not cut into tokens; pipelines take it so anyway.")
+    ] = False,
+    tokens: Annotated[
+        Path | None,
+        option("--tokens", "With --raw: what cuts the text, learned by tokens.", "FILE"),
     ] = None,
     threads: Annotated[
         int | None, option("--threads", "How many threads; all by default.", "N", min=1)
@@ -86,6 +97,8 @@ def tag(
     sigmastar tagger tag hmm.sigma test.conllu -t conllu -o new.conllu
     sigmastar tagger tag hmm.sigma text.txt -t conllu --lemmas lemmas.sigma
     sigmastar tagger tag fst.sigma 'text*.txt' --output-dir tagged
+    sigmastar tagger tag en.sigma book.txt -o book.conllu
+    echo "It's raw, isn't it?" | sigmastar tagger tag fst.sigma --raw
     """
     from sigmastar.corpus.readers.detect import detect_format
     from sigmastar.corpus.readers.source import Source
@@ -96,6 +109,12 @@ def tag(
     lemmatizer = None
     if lemmas is not None:
         lemmatizer = load_kind(lemmas, ("Lemmatizer",), "a lemmatizer", "sigmastar tagger lemmas")
+    if tagger.kind == "Pipeline" or raw or tokens is not None:
+        _refuse_for_raw(format, output_dir, workers, cluster)
+        whole = pipeline_of(tagger, tokens, lemmatizer, where)
+        tag_text(whole, text, output, to or "conllu", json)
+        return
+    to = to or "word/TAG"
     spread = Spread(workers, cluster, on_error=on_error)
     if output_dir is not None or spread.wanted(text):
         given = format or "lines"
@@ -130,14 +149,20 @@ def tag(
         with writing(output) as target:
             formats = {"input_format": format, "output_format": to, "column": where}
             n_sentences, n_words = tagger.tag_file(source, target, lemmatizer=lemmatizer, **formats)
-    seconds = time.perf_counter() - began
     if output != "-":
-        rate = n_words / max(seconds, 1e-9) / 1e6
-        err.print(
-            f"{n_words:,} words in {n_sentences:,} sentences, {seconds:.2f} s "
-            f"({rate:.2f} million words a second)"
+        tell_rate(n_words, n_sentences, time.perf_counter() - began, output)
+
+
+def _refuse_for_raw(format: str | None, *spread: object) -> None:
+    if format is not None:
+        raise typer.BadParameter(
+            f"must be left out for raw text; got {format}.", param_hint="'--format'"
         )
-        wrote(output)
+    if any(value is not None for value in spread):
+        raise typer.BadParameter(
+            "raw text is tagged file by file: run the command once for each.",
+            param_hint="'--output-dir'",
+        )
 
 
 def _tag_part(
@@ -196,12 +221,19 @@ def evaluate(
 ) -> None:
     """Compare a tagger's tags with the right ones.
 
-    [bold]Example[/]
+    A pipeline gets the raw text of DATA, which is CoNLL-U: F1 of tokens,
+    sentences, words, tags and lemmas, as the CoNLL shared tasks count them.
+
+    [bold]Examples[/]
     sigmastar tagger evaluate hmm.sigma test.conllu --column xpos
+    sigmastar tagger evaluate en.sigma test.conllu
     """
     from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 
     tagger = load_tagger(model)
+    if tagger.kind == "Pipeline":
+        evaluate_text(tagger, data, json)
+        return
     corpus = read_gold(data, format, column or reading_of(model).get("column", "upos"))
     with stage(f"Tagging {len(corpus):,} sentences"):
         result = evaluate_tagger(tagger, corpus)

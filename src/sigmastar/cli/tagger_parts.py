@@ -32,13 +32,15 @@ def read_gold(path: str, format: str | None, column: str) -> Any:
 
 def load_tagger(path: Path) -> Any:
     """Load a tagger of any kind."""
-    return load_kind(path, ("HMMTagger", "FSTTagger"), "a tagger", "sigmastar tagger train")
+    return load_kind(
+        path, ("HMMTagger", "FSTTagger", "Pipeline"), "a tagger", "sigmastar tagger train"
+    )
 
 
 def load_trained(path: Path) -> Any:
     """Load a tagger that is not compiled."""
     tagger = load_tagger(path)
-    if tagger.kind == "FSTTagger":
+    if tagger.kind != "HMMTagger":
         raise InvalidParameter(
             f"MODEL must be a tagger written by train; {path} is compiled already. "
             "Pass the file that it was compiled from."

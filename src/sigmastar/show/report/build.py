@@ -29,12 +29,19 @@ from sigmastar.show.report.measurements import measurement_sections
 from sigmastar.show.report.ngrams import ngram_sections
 from sigmastar.show.report.page import Section, page, write_page
 from sigmastar.show.report.sensors import sensor_sections
-from sigmastar.show.report.taggers import lemma_sections, tagger_sections
+from sigmastar.show.report.taggers import (
+    lemma_sections,
+    pipeline_sections,
+    tagger_sections,
+    tokenizer_sections,
+)
 from sigmastar.show.report.transducers import transducer_sections, transliterator_sections
 from sigmastar.show.views.subject import subject_of
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
+from sigmastar.tagging.taggers.pipeline import Pipeline
+from sigmastar.tagging.taggers.tokenizer import Tokenizer
 from sigmastar.transducers.models.parametric import ParametricTransducer
 from sigmastar.transducers.models.transducer import Transducer
 from sigmastar.transducers.transliteration.model import TransliterationModel
@@ -50,6 +57,8 @@ _KINDS = {  # a kind before those it is a special case of
     HMMTaggerModel: "a hidden Markov tagger",
     FSTTagger: "a tagger compiled into a transducer",
     Lemmatizer: "a lemmatizer",
+    Tokenizer: "a tokenizer",
+    Pipeline: "from raw text to tags and lemmas",
     Transducer: "a transducer",
     ParametricTransducer: "a transducer with parameters",
     TransliterationModel: "a transliterator",
@@ -128,6 +137,10 @@ def model_sections(
         return model.facts(), tagger_sections(model, history, pairs)
     if isinstance(model, Lemmatizer):
         return model.facts(), lemma_sections(model, history)
+    if isinstance(model, Tokenizer):
+        return model.facts(), tokenizer_sections(model, history)
+    if isinstance(model, Pipeline):
+        return model.facts(), pipeline_sections(model, history, pairs)
     if isinstance(model, TransliterationModel):
         return model.facts(), transliterator_sections(model, history, pairs)
     return model.facts(), transducer_sections(model, history, pairs)

@@ -25,14 +25,23 @@ from sigmastar.tagging.taggers.evaluation import evaluate_tagger
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
+from sigmastar.tagging.taggers.pipeline import Pipeline
 from sigmastar.tagging.taggers.sentences import tags_of, words_of
+from sigmastar.tagging.taggers.tokenizer import Tokenizer
 
-__all__ = ["lemma_sections", "tagged_sentence", "tagger_sections"]
+__all__ = [
+    "lemma_sections",
+    "pipeline_sections",
+    "tagged_sentence",
+    "tagger_sections",
+    "tokenizer_sections",
+]
 
 _MOST_TAGS = 24
 _MOST_STATES = 14
 _SENTENCES = 8
 _RULES = 200
+_TEXT = "Mr. Smith doesn't know. He's asked (twice!) about the $9.99 offer at www.example.com..."
 
 
 def tagger_sections(
@@ -63,6 +72,40 @@ def lemma_sections(model: Lemmatizer, history: Mapping[str, Any]) -> list[Sectio
         columns = ("tag", "ending" if title == "Endings" else "word", "letters cut", "added")
         cards.append(card(title, table(columns, rows, left=2)))
     return [Section("Edits", cards), Section("Learning", learning_cards(history))]
+
+
+def tokenizer_sections(model: Tokenizer, history: Mapping[str, Any]) -> list[Section]:
+    """Return the sections of a tokenizer's page: an example, and tokens of several words."""
+    cut = model.annotate(_TEXT)
+    rows = [
+        (str(number), " ".join(f"[{cut.form(token)}]" for token in sentence))
+        for number, sentence in enumerate(cut.sentences, 1)
+    ]
+    cards = [card("An example", table(("sentence", "tokens"), rows, left=2), wide=True)]
+    for title, rules in (
+        ("Endings of several words", model.expansions.endings),
+        ("Tokens of several words", model.expansions.tokens),
+    ):
+        shown = [(text, edit) for text, edit in sorted(rules.items()) if edit.words][:_RULES]
+        words = [(text, str(e.cut), e.add, " ".join(e.words)) for text, e in shown]
+        if words:
+            columns = ("token", "letters cut", "added", "words after it")
+            cards.append(card(title, table(columns, words, left=1)))
+    return [Section("Tokens", cards), Section("Learning", learning_cards(history))]
+
+
+def pipeline_sections(
+    model: Pipeline, history: Mapping[str, Any], data: PairCorpus | None
+) -> list[Section]:
+    """Return the sections of a pipeline's page: those of its parts."""
+    sections = [s for s in tokenizer_sections(model.tokenizer, {}) if s.cards]
+    for column, tagger in model.taggers.items():
+        tested = data if len(model.taggers) == 1 else None
+        for section in tagger_sections(tagger, {}, tested):  # type: ignore[arg-type]
+            sections.append(Section(f"{section.title}: {column.upper()}", section.cards))
+    if model.lemmatizer is not None:
+        sections += lemma_sections(model.lemmatizer, {})
+    return [*sections, Section("Learning", learning_cards(history))]
 
 
 def _machine(tagger: HMMTaggerModel | FSTTagger) -> list[Markup]:

@@ -1,8 +1,7 @@
 """Learning lemmas from words, their tags and their lemmas.
 
-For each tag, every ending of a word (up to eight letters) takes the edit that most of the words
-with that ending need, each word counted once, if at least two do and the next shorter ending would
-say otherwise. What these endings get wrong becomes an exception.
+For each tag, endings tell the edits of words (:mod:`sigmastar.tagging.learn.endings`); what they
+get wrong becomes an exception.
 """
 
 from __future__ import annotations
@@ -12,18 +11,12 @@ from collections import Counter, defaultdict
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import Learned
 from sigmastar.corpus.pairs import PairCorpus
-from sigmastar.tagging.taggers.lemmatizer import (
-    ANY_TAG,
-    LONGEST_ENDING,
-    Edit,
-    Lemmatizer,
-    edit_between,
-)
+from sigmastar.tagging.learn.endings import ending_rules, most_frequent
+from sigmastar.tagging.taggers.lemmatizer import ANY_TAG, Edit, Lemmatizer, edit_between
 from sigmastar.tagging.taggers.sentences import tags_of
 
 __all__ = ["learn_lemmas", "train_lemmas"]
 
-_FEWEST = 2  # words that an ending must have
 Rules = dict[tuple[str, str], Edit]
 
 
@@ -65,8 +58,8 @@ def train_lemmas(tagged: PairCorpus, lemmas: PairCorpus) -> Learned[Lemmatizer]:
         edit = edit_between(word, lemma)
         seen[tag, word][edit] += count
         seen[ANY_TAG, word][edit] += count
-    chosen = {key: _most_frequent(edits) for key, edits in seen.items()}
-    endings = _endings(chosen)
+    chosen = {key: most_frequent(edits) for key, edits in seen.items()}
+    endings = ending_rules(chosen)
     model = Lemmatizer(endings, {})
     # A word in lower case is an exception for its capitalised forms, too, so these are looked at
     # again; each time round there are more exceptions, until there is nothing wrong.
@@ -82,36 +75,3 @@ def _wrong(model: Lemmatizer, chosen: Rules) -> Rules:
         for key, edit in chosen.items()
         if model.lemma(key[1], key[0]) != edit.apply(key[1])
     }
-
-
-def _most_frequent(edits: Counter[Edit]) -> Edit:
-    """Return the edit that was needed most often; of equals, the simplest."""
-    return min(edits, key=lambda edit: (-edits[edit], edit.cut, edit))
-
-
-def _endings(chosen: Rules) -> Rules:
-    """Find the endings of each tag that need another edit than the next shorter one."""
-    counts: dict[tuple[str, str], Counter[Edit]] = defaultdict(Counter)
-    for (tag, word), edit in chosen.items():
-        lower = word.lower()
-        for n in range(min(LONGEST_ENDING, len(lower)) + 1):
-            if edit.cut <= n or n == 0:
-                counts[tag, lower[len(lower) - n :]][edit] += 1
-    found: Rules = {}
-    for tag, ending in sorted(counts, key=lambda key: (key[0], len(key[1]), key[1])):
-        if counts[tag, ending].total() < _FEWEST and ending:
-            continue
-        best = _most_frequent(counts[tag, ending])
-        if counts[tag, ending][best] < _FEWEST and ending:
-            continue
-        above = next(
-            (
-                found[tag, ending[n:]]
-                for n in range(1, len(ending) + 1)
-                if (tag, ending[n:]) in found
-            ),
-            None,
-        )
-        if above != best:
-            found[tag, ending] = best
-    return found

@@ -1,0 +1,91 @@
+"""Learning all parts of a pipeline from one treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from sklearn.base import clone
+
+from sigmastar.core.errors import InvalidData
+from sigmastar.core.rules import Choice, check
+from sigmastar.corpus.annotated import AnnotatedText
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
+from sigmastar.tagging.learn.lemmas import learn_lemmas
+from sigmastar.tagging.learn.tokens import learn_tokens
+from sigmastar.tagging.taggers.fst_tagger import FSTTagger
+from sigmastar.tagging.taggers.pipeline import COLUMNS, Pipeline
+from sigmastar.tagging.taggers.tagger import Tagger
+from sigmastar.tagging.taggers.tokenizer import Tokenizer
+
+__all__ = ["learn_pipeline", "tagged_words"]
+
+_CELLS = {"upos": 1, "xpos": 2, "lemma": 3}
+
+
+def learn_pipeline(
+    treebank: AnnotatedText,
+    *,
+    columns: Sequence[str] = COLUMNS,
+    tagger: HMMTagger | None = None,
+    tokenizer: Tokenizer | None = None,
+    lemmas: bool = True,
+    compiled: bool = True,
+) -> Pipeline:
+    """Learn to cut text into words, to tag them and to give their lemmas.
+
+    Parameters
+    ----------
+    treebank : AnnotatedText
+        Text with all that is to be learned: :func:`sigmastar.read_treebank`.
+    columns : sequence of {"upos", "xpos"}
+        The tags to learn; a column that the treebank leaves empty is left out.
+    tagger : HMMTagger, optional
+        The settings of the taggers; it is not changed.
+    tokenizer : Tokenizer, optional
+        One that is used as it is; by default one is learned.
+    lemmas : bool
+        Whether to learn lemmas, if the treebank has them.
+    compiled : bool
+        Whether taggers are compiled into transducers that grow as they go.
+
+    Examples
+    --------
+    >>> import sigmastar as ss
+    >>> nlp = ss.learn_pipeline(ss.read_treebank("train.conllu"))  # doctest: +SKIP
+    >>> nlp.save("en.sigma")  # doctest: +SKIP
+    >>> nlp("Dogs bark.").words()  # doctest: +SKIP
+    """
+    for name in columns:
+        check("columns", name, Choice(*COLUMNS))
+    corpora = {name: tagged_words(treebank, name) for name in (*columns, "lemma")}
+    found = {name: corpus for name, corpus in corpora.items() if corpus is not None}
+    right = found.pop("lemma", None)
+    if not found:
+        raise InvalidData(f"the treebank has no tags in its columns {', '.join(columns)}.")
+    tokenizer = tokenizer or learn_tokens(treebank)
+    taggers: dict[str, Tagger] = {}
+    for name, corpus in found.items():
+        learned = cast(HMMTagger, clone(tagger or HMMTagger())).fit(corpus)
+        taggers[name] = FSTTagger.from_hmm(learned) if compiled else learned
+    # Fine tags tell more about endings: VBZ and VBD where the coarse tag is VERB.
+    source = "xpos" if "xpos" in found else "upos"
+    lemmatizer = None
+    if lemmas and right is not None:
+        lemmatizer = learn_lemmas(found[source], right)
+    return Pipeline(tokenizer, taggers, lemmatizer, source)
+
+
+def tagged_words(treebank: AnnotatedText, column: str) -> PairCorpus | None:
+    """Return the words of a treebank and what a column says of them; None if it says nothing.
+
+    ``column`` is ``"upos"``, ``"xpos"`` or ``"lemma"``.
+    """
+    cell = _CELLS[column]
+    sentences = [words for words in treebank.words() if words]
+    if all(word[cell] == "_" for words in sentences for word in words):
+        return None
+    return PairCorpus.from_pairs(
+        [([word.form for word in words], [word[cell] for word in words]) for words in sentences]
+    )
