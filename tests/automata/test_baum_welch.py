@@ -14,6 +14,7 @@ import pytest
 import sigmastar as ss
 from automata.oracles import random_hmm, random_pfa, random_wfa
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn import baum_welch
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step
@@ -164,6 +165,30 @@ def test_a_step_counts_paths_by_their_weight_to_a_power(beta):
     np.testing.assert_allclose(step.parameters["transitions"], expected, atol=1e-12)
 
 
+def test_a_prior_adds_its_count_to_every_parameter():
+    """One state: two of a, one of b, two ends, and half a one more of each."""
+    start = ss.PFA([1.0], [[[0.3]], [[0.3]]], [0.4], ss.Alphabet("ab"))
+    est = ss.BaumWelchPFA(1, init=start, prior=0.5, max_iter=1, tol=0.0).fit(["a", "ab"])
+    shares = [*est.model_.transitions[:, 0, 0], est.model_.final[0]]
+    np.testing.assert_allclose(shares, np.array([2.5, 1.5, 2.5]) / 6.5, atol=1e-12)
+    prior = 0.5 * (2 * np.log(0.3) + np.log(0.4))  # of the start, whose own weight is one
+    expected = (ss.log_proba(start, ["a", "ab"]).sum() + prior) / 2
+    assert est.info_["objective"][0] == pytest.approx(expected)
+    assert 0 <= est.info_["seconds"] < 600
+
+
+def test_annealing_raises_the_power_from_one_half_to_one(monkeypatch):
+    powers = []
+
+    def watched(*arguments, beta, **more):
+        powers.append(beta)
+        return em_step(*arguments, beta=beta, **more)
+
+    monkeypatch.setattr(baum_welch, "em_step", watched)
+    ss.BaumWelchPFA(2, annealing=4, max_iter=6, tol=0.0, random_state=0).fit(DATA[:20])
+    assert powers == [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]
+
+
 def test_annealing_ends_in_a_proper_climb():
     learned = ss.BaumWelchPFA(4, annealing=10, max_iter=40, tol=0.0, random_state=0).fit(DATA)
     steps = np.diff(learned.info_["objective"][10:])
@@ -235,6 +260,15 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path, random_state=0).fit(DATA[:100])
     with pytest.raises(ss.errors.InvalidParameter, match="needs an integer random_state"):
         ss.BaumWelchPFA(2, max_iter=2, checkpoint=path).fit(DATA)
+
+
+def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
+    settings = {"max_iter": 2, "random_state": 0, "checkpoint": tmp_path / "run.sigma"}
+    ones, twos = np.ones(len(DATA)), np.full(len(DATA), 2.0)
+    ss.BaumWelchPFA(2, **settings).fit(DATA, sample_weight=ones)
+    ss.BaumWelchPFA(2, **settings).fit(DATA, sample_weight=ones)
+    with pytest.raises(ss.errors.SigmastarError, match="checkpoint"):
+        ss.BaumWelchPFA(2, **settings).fit(DATA, sample_weight=twos)
 
 
 def test_a_checkpoint_of_another_seed_is_refused(tmp_path):

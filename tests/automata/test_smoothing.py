@@ -8,7 +8,7 @@ from automata.oracles import random_hmm, random_pfa
 from sigmastar.automata.learn import heldout
 from sigmastar.automata.learn.smoothing import background_of, smooth_hmm, smooth_pfa, spread_pfa
 
-BACKGROUND = np.array([0.5, 0.2, 0.1, 0.2])  # of three symbols and the end
+BACKGROUND = np.array([0.5, 0.15, 0.1, 0.25])  # of three symbols and the end
 PFA = random_pfa(0, n_states=3, symbols="abc")
 HMM = random_hmm(0, n_states=3, symbols="abc")
 
@@ -22,7 +22,7 @@ def test_a_smoothed_state_acts_at_times_as_a_source_and_goes_on_as_at_the_beginn
                 extra = BACKGROUND[symbol] * PFA.initial[target]
                 expected = 0.9 * plain + 0.1 * extra
                 assert smooth.transitions[symbol, state, target] == pytest.approx(expected)
-        assert smooth.final[state] == pytest.approx(0.9 * PFA.final[state] + 0.1 * 0.2)
+        assert smooth.final[state] == pytest.approx(0.9 * PFA.final[state] + 0.1 * 0.25)
     np.testing.assert_array_equal(smooth.initial, PFA.initial)
     assert smooth_pfa(PFA, 0.0, BACKGROUND) is PFA
 
@@ -31,14 +31,14 @@ def test_a_spread_state_moves_anywhere():
     spread = spread_pfa(PFA, 0.3, BACKGROUND)
     arcs = 0.7 * PFA.transitions + 0.3 * BACKGROUND[:3, None, None] / 3
     np.testing.assert_allclose(spread.transitions, arcs, atol=1e-12)
-    np.testing.assert_allclose(spread.final, 0.7 * PFA.final + 0.3 * 0.2, atol=1e-12)
+    np.testing.assert_allclose(spread.final, 0.7 * PFA.final + 0.3 * 0.25, atol=1e-12)
     np.testing.assert_allclose(spread.initial, 0.7 * PFA.initial + 0.1, atol=1e-12)
 
 
 def test_a_smoothed_hmm_emits_at_times_as_a_source():
     smooth = smooth_hmm(HMM, 0.1, BACKGROUND)
     np.testing.assert_allclose(smooth.emission, 0.9 * HMM.emission + 0.1 * BACKGROUND[:3])
-    np.testing.assert_allclose(smooth.stop, 0.9 * HMM.stop + 0.1 * 0.2)
+    np.testing.assert_allclose(smooth.stop, 0.9 * HMM.stop + 0.1 * 0.25)
     np.testing.assert_array_equal(smooth.transition, HMM.transition)
     np.testing.assert_array_equal(smooth.initial, HMM.initial)
     assert smooth_hmm(HMM, 0.0, BACKGROUND) is HMM
@@ -73,3 +73,6 @@ def test_two_sequences_are_needed_to_hold_one_out():
     one = ss.Corpus.from_sequences(["ab"])
     with pytest.raises(ss.errors.InvalidData, match="needs at least 2 sequences; got 1"):
         heldout.hold_out(one, 0.2, np.random.default_rng(0), 2)
+    two = ss.Corpus.from_sequences(["ab", "b"])
+    held, rest = heldout.hold_out(two, 0.2, np.random.default_rng(0), 2)
+    assert (held.n_sequences, len(rest)) == (1, 1)

@@ -32,6 +32,16 @@ def test_a_steep_beginning_does_not_flatten_a_curve() -> None:
     assert ">-10</text>" in gentle
 
 
+def test_the_legend_stands_where_the_curves_are_not() -> None:
+    def places(values: list[float]) -> list[float]:
+        given = {"first": (range(5), values), "second": (range(5), values)}
+        picture = lines(given, title="t", x_title="x", y_title="y")
+        return [float(y) for y in re.findall(r'y="([\d.]+)"[^>]*>(?:first|second)</text>', picture)]
+
+    falling, rising = places([4.0, 3.0, 2.0, 1.0, 0.0]), places([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert max(falling) < 60 < 150 < min(rising)
+
+
 def test_logarithmic_axes_place_powers_evenly_and_leave_out_what_is_not_positive() -> None:
     given = {"a": ([1, 10, 100, 1000], [0.0, 0.1, 0.01, 0.001])}
     picture = lines(given, title="t", x_title="x", y_title="y", dots=True, log_x=True, log_y=True)

@@ -88,7 +88,7 @@ class _Frame:
         for value in ticks(*self.x_range, 5):
             if value == round(value):
                 x = float(self.x(value))
-                text = f"{10.0**value:g}" if x_powers else f"{value:g}"
+                text = _power(value) if x_powers else f"{value:g}"
                 parts.append(note(x, self.bottom + 15, text, anchor="middle"))
         across, down = (self.left + self.right) / 2, (self.top + self.bottom) / 2
         parts.append(note(across, self.height - 6, x_title, anchor="middle"))
@@ -123,6 +123,7 @@ def lines(
         low, high = float(np.floor(every_y.min())), float(np.ceil(high))
     frame = _Frame((float(every_x.min()), float(every_x.max())), (low, high), 240)
     parts = frame.axes(x_title, y_title, powers=log_y, x_powers=log_x)
+    legend = _legend_top(frame, every_x, every_y, len(finite))
     for index, (name, (x, y)) in enumerate(finite.items()):
         # What lies below the picture is left out, not drawn along its edge.
         x, y = x[y >= frame.y_range[0]], y[y >= frame.y_range[0]]
@@ -152,7 +153,7 @@ def lines(
                 for (px, py), a, b in zip(places, x, y, strict=True)
             ]
         if len(finite) > 1:
-            line = frame.bottom - 10 - 15 * (len(finite) - 1 - index)
+            line = legend + 15 * index
             parts.append(
                 label(frame.right - 4, line, shorten(name, 28), anchor="end", fill=stroke, size=11)
             )
@@ -223,6 +224,18 @@ def _scaled(values: Sequence[float], log: bool) -> FloatArray:
     if not log:
         return given
     return np.where(given > 0, np.log10(np.where(given > 0, given, 1.0)), np.inf)
+
+
+def _power(exponent: float) -> str:
+    return f"{10.0**exponent:g}" if 0 <= exponent <= 4 else f"1e{exponent:.0f}"
+
+
+def _legend_top(frame: _Frame, x: FloatArray, y: FloatArray, rows: int) -> float:
+    """Return where a legend at the right begins: above or below the curves, as there is room."""
+    ends = frame.y(y[frame.x(x) > 0.4 * frame.left + 0.6 * frame.right])
+    if len(ends) and ends.min() - frame.top > frame.bottom - ends.max():
+        return frame.top + 12
+    return frame.bottom - 10 - 15 * (rows - 1)
 
 
 def _told(place: float, log: bool) -> str:

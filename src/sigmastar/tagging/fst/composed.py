@@ -144,7 +144,7 @@ class ComposedTransducer:
         codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
         output = np.empty(len(codes), np.int32)
         longest = int(np.diff(starts).max(initial=0))
-        buffers = np.empty((4, longest + 1), np.int32)  # all that is held back, and one tag more
+        buffers = np.empty((4, longest + 2), np.int32)  # all that is held back, and one tag more
         row = np.empty(len(self.stages.start), np.int64)
         large: list[int] = []  # sentences that need more than the whole memory
         done = 0

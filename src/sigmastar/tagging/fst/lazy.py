@@ -19,7 +19,11 @@ from sigmastar.tagging.kernels.lazy import (
     ARCS,
     COLUMNS,
     COUNTERS,
+    NAMES,
+    PATH_TAGS,
+    PATHS,
     STATES,
+    STRINGS,
     Memory,
     forget,
     move_tables,
@@ -62,10 +66,12 @@ def new_memory(
 def larger(old: Memory, new: Memory) -> Memory:
     """Move all that a memory holds to a new and larger one; return that."""
     new.slots[:] = EMPTY  # the start state is among those that move in
-    for name in Memory._fields:
-        if name not in ("arcs", "slots"):
-            before: SymbolArray = getattr(old, name)
-            getattr(new, name)[: len(before)] = before
+    counters = {"states": STATES, "names": NAMES, "paths": PATHS, "path_scores": PATHS}
+    counters |= {"path_tags": PATH_TAGS, "strings": STRINGS}
+    for name, counter in counters.items():
+        n = int(old.used[counter])
+        getattr(new, name)[:n] = getattr(old, name)[:n]
+    new.used[:] = old.used
     move_tables(old, new)
     return new
 

@@ -26,7 +26,6 @@ from sigmastar.tagging.kernels.lazy import (
     STATES,
     STRINGS,
     Memory,
-    add_string,
     find_name,
     grow_arc,
     has_room,
@@ -166,145 +165,19 @@ def row_arc(
     buffers: SymbolArray,
     row: IndexArray,
 ) -> Int:
-    """Return where a symbol, or the end, leads from a row: next row << 32 | place of the output."""
-    key = pair_key(number, symbol + 1)
-    keys = rows.arcs[:, 0]
-    slot = find_slot(keys, key)
-    if keys[slot] == EMPTY:
-        row[:] = rows.values[number]
-        n = pass_on(symbol, stages, row, buffers)
-        place = np.int64(0)
-        if n:
-            place = rows.used[ROW_STRINGS]
-            rows.strings[place] = n
-            for x in range(n):
-                rows.strings[place + 1 + x] = buffers[0, x] & TAGS
-            rows.used[ROW_STRINGS] += n + 1
-        target = np.int64(0) if symbol == END else row_number(rows, row)
-        rows.arcs[slot, 1] = target << 32 | place
-        keys[slot] = key
-        rows.used[ROW_ARCS] += 1
-    return np.int64(rows.arcs[slot, 1])
-
-
-@kernel
-def tagger_arc(state: Int, code: Int, tagging: Tagging, tags: SymbolArray) -> tuple[Int, Int]:
-    """Follow or make an arc of the tagger; return its state and how many tags it writes.
-
-    These are put into ``tags``. A negative state: there is no such arc.
-    """
-    if len(tagging.arcs.table):
-        if code < tagging.n_classes:
-            packed = tagging.arcs.table[state, code]
-        else:
-            packed = np.int64(tagging.arcs.final[state])
-        if packed < 0:
-            return np.int64(-1), np.int64(0)
-        return packed >> 32, write_string(packed & 0xFFFFFFFF, tagging.arcs, tags)
-    # Nearly every arc of the tagger is part of one composed arc alone: no need to keep it itself.
-    memory = tagging.memory
-    value = grow_arc(state, code, tagging.classes, tagging.moves, tagging.bounds.undecided, memory)
-    place = value & 0xFFFFFFFF
-    n = np.int64(memory.strings[place])
-    for x in range(n):
-        tags[x] = memory.strings[place + 1 + x]
-    return value >> 32, n
-
-
-@kernel
-def composed_arc(
-    state: Int,
-    code: Int,
-    tagging: Tagging,
-    stages: Stages,
-    rows: Rows,
-    memory: Memory,
-    buffers: SymbolArray,
-    row: IndexArray,
-) -> Int:
-    """Compute one arc; return its value, -1 if the tagger has no arc.
-
-    ``buffers`` and ``row`` are room to work in.
-    """
-    here = memory.states[state]
-    depth = np.int64(here[DEPTH])
-    ended = code == tagging.n_classes * stages.marks.shape[1]
-    mark = np.int64(0) if ended else code // tagging.n_classes
-    symbol = tagging.n_classes if ended else code % tagging.n_classes
-    tags, written = buffers[2], buffers[3]
-    target, n = tagger_arc(np.int64(here[OLDER]), symbol, tagging, tags)
-    if target < 0:
-        return np.int64(-1)
-    waiting = np.empty(depth + 1, np.int32)
-    waiting[:depth] = memory.names[here[FIRST_NAME] : here[FIRST_NAME] + depth]
-    waiting[depth] = mark
-    number = np.int64(here[OLD])
-    n_written = 0
-    for x in range(n + 1 if ended else n):
-        read = np.int64(tags[x] | waiting[x] << TAG_BITS) if x < n else np.int64(END)
-        value = row_arc(number, read, stages, rows, buffers, row)
-        number = np.int64(value >> 32)
-        place = value & 0xFFFFFFFF
-        for y in range(rows.strings[place]):
-            written[n_written] = rows.strings[place + 1 + y]
-            n_written += 1
-    output = add_string(memory, written[:n_written])
-    if ended:
-        return output
-    head = np.empty(2, np.int32)
-    head[0] = target
-    head[1] = number
-    return composed_state(memory, head, waiting[n:]) << 32 | output
-
-
-@kernel
-def composed_state(memory: Memory, head: SymbolArray, name: SymbolArray) -> Int:
-    """Return the state of a name, which is made if it is new."""
-    slot = find_name(memory, head, name)
-    if memory.slots[slot] == EMPTY:
-        used = memory.used
-        state = used[STATES]
-        memory.slots[slot] = state
-        row = memory.states[state]
-        row[:] = 0
-        row[OLDER], row[OLD] = head[0], head[1]
-        row[DEPTH], row[FIRST_NAME] = len(name), used[NAMES]
-        memory.names[used[NAMES] : used[NAMES] + len(name)] = name
-        used[STATES] += 1
-        used[NAMES] += len(name)
-    return np.int64(memory.slots[slot])
-
-
-@kernel
-def lack(tagging: Tagging, rows: Rows, memory: Memory, state: Int, n_read: Int) -> Int:
-    """Tell what has no room for one more arc, DONE if all have.
-
-    An arc makes one state at most, whose name has one mark more than that it comes from, and one
-    output, which holds no more tags than the ``n_read`` words read. As many tags pass through the
-    stages at most, and the end: each may make a row, an arc and an output, and these outputs
-    together hold no more tags either.
-    """
-    used = memory.used
-    if not (
-        used[STATES] + 1 < min(len(memory.states), len(memory.slots) // 2)
-        and used[NAMES] + memory.states[state, DEPTH] + 1 < len(memory.names)
-        and used[STRINGS] + n_read + 1 < len(memory.strings)
-        and used[ARCS] + 1 < len(memory.arcs) // 2
-    ):
-        return NO_ROOM
-    if not (
-        rows.used[ROWS] + n_read + 1 < min(len(rows.values), len(rows.slots) // 2)
-        and rows.used[ROW_ARCS] + n_read + 1 < len(rows.arcs) // 2
-        and rows.used[ROW_STRINGS] + 2 * n_read + 1 < len(rows.strings)
-    ):
-        return NO_ROOM_FOR_ROWS
-    bounds = tagging.bounds
-    before = memory.states[state, OLDER]
-    if not len(tagging.arcs.table) and not has_room(
-        tagging.memory, before, bounds.most_paths, bounds.undecided
-    ):
-        return NO_ROOM_FOR_TAGGER
-    return DONE
+    """Let a symbol, or the end, pass through the stages; return the arc's value in the rows."""
+    row[:] = rows.values[number]
+    n = pass_on(symbol, stages, row, buffers)
+    place = np.int64(0)
+    if n:
+        place = rows.used[ROW_STRINGS]
+        rows.strings[place] = n
+        for x in range(n):
+            rows.strings[place + 1 + x] = buffers[0, x] & TAGS
+        rows.used[ROW_STRINGS] += n + 1
+    rows.used[ROW_ARCS] += 1
+    target = np.int64(0) if symbol == END else row_number(rows, row)
+    return np.int64(target << 32 | place)
 
 
 @kernel
@@ -318,29 +191,100 @@ def run_composed(
 ) -> tuple[Int, Int]:
     """Tag sentences, growing the machine; return how many were tagged, and why it stopped.
 
-    The codes must be marks and classes, and the starts rise within them.
+    The codes must be marks and classes, and the starts rise within them. ``buffers`` and ``row``
+    are room to work in: tags that the tagger writes, tags that come out of the stages.
+
+    An arc is made here and not in a function of its own: handing over so many arrays counts all
+    their references, which takes longer than the arc.
     """
     tagging, stages, rows, memory = joint
-    arcs, strings = memory.arcs, memory.strings
-    keys = arcs[:, 0]
-    n_symbols = np.int64(tagging.n_classes) * stages.marks.shape[1] + 1
+    n_classes, tagger_arcs, classes, moves, bounds, tagger_memory = tagging
+    arcs, slots, states, names, _, _, _, strings, used = memory
+    tagger_strings = tagger_memory.strings
+    row_arcs, row_strings = rows.arcs, rows.strings
+    keys, row_keys = arcs[:, 0], row_arcs[:, 0]
+    tags, written = buffers[2], buffers[3]
+    has_table = len(tagger_arcs.table) > 0
+    n_symbols = np.int64(n_classes) * stages.marks.shape[1] + 1
     for s in range(len(starts) - 1):
         state = np.int64(0)
         place = starts[s]
         for i in range(starts[s], starts[s + 1] + 1):
-            code = np.int64(codes[i]) if i < starts[s + 1] else n_symbols - 1
+            ended = i == starts[s + 1]
+            code = n_symbols - 1 if ended else np.int64(codes[i])
             key = state * n_symbols + code
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
-                missing = lack(tagging, rows, memory, state, i - starts[s] + 1)
-                if missing != DONE:
-                    return s, missing
-                value = composed_arc(state, code, tagging, stages, rows, memory, buffers, row)
-                if value < 0:
-                    return s, NO_ARC
+                # An arc makes one state at most, whose name has one mark more than that it comes
+                # from, and one output, which holds no more tags than words were read.
+                n_read = i - starts[s] + 1
+                depth = np.int64(states[state, DEPTH])
+                before = np.int64(states[state, OLDER])
+                if not (
+                    used[STATES] + 1 < min(len(states), len(slots) // 2)
+                    and used[NAMES] + depth + 1 < len(names)
+                    and used[STRINGS] + n_read + 1 < len(strings)
+                    and used[ARCS] + 1 < len(arcs) // 2
+                ):
+                    return s, NO_ROOM
+                if not has_rows(rows.used, rows.values, rows.slots, row_arcs, row_strings, n_read):
+                    return s, NO_ROOM_FOR_ROWS
+                # The arc of the tagger, and the tags that it writes.
+                symbol = n_classes if ended else code % n_classes
+                if has_table:
+                    packed = np.int64(tagger_arcs.final[before])
+                    if not ended:
+                        packed = tagger_arcs.table[before, symbol]
+                    if packed < 0:
+                        return s, NO_ARC
+                    n = np.int64(write_string(packed & 0xFFFFFFFF, tagger_arcs, tags))
+                else:
+                    if not has_room(tagger_memory, before, bounds.most_paths, bounds.undecided):
+                        return s, NO_ROOM_FOR_TAGGER
+                    # Nearly every arc of the tagger is part of one composed arc alone: no need to
+                    # keep it by itself.
+                    packed = np.int64(
+                        grow_arc(before, symbol, classes, moves, bounds.undecided, tagger_memory)
+                    )
+                    string = packed & 0xFFFFFFFF
+                    n = np.int64(tagger_strings[string])
+                    for x in range(n):
+                        tags[x] = tagger_strings[string + 1 + x]
+                # The tags, with the words that they belong to, pass through the stages.
+                first_name = states[state, FIRST_NAME]
+                mark = np.int64(0) if ended else code // n_classes
+                number = np.int64(states[state, OLD])
+                n_written = 0
+                for x in range(n + 1 if ended else n):
+                    read = np.int64(END)
+                    if x < n:
+                        word = np.int64(names[first_name + x]) if x < depth else mark
+                        read = word << TAG_BITS | tags[x]
+                    row_slot = find_slot(row_keys, pair_key(number, read + 1))
+                    if row_keys[row_slot] == EMPTY:
+                        row_keys[row_slot] = pair_key(number, read + 1)
+                        row_arcs[row_slot, 1] = row_arc(number, read, stages, rows, buffers, row)
+                    number = row_arcs[row_slot, 1] >> 32
+                    string = row_arcs[row_slot, 1] & 0xFFFFFFFF
+                    for y in range(row_strings[string]):
+                        written[n_written] = row_strings[string + 1 + y]
+                        n_written += 1
+                value = np.int64(0)
+                if n_written:
+                    value = np.int64(used[STRINGS])
+                    strings[value] = n_written
+                    for x in range(n_written):
+                        strings[value + 1 + x] = written[x]
+                    used[STRINGS] += n_written + 1
+                if not ended:
+                    for x in range(depth + 1 - n):
+                        tags[x] = names[first_name + n + x] if n + x < depth else mark
+                    written[0] = packed >> 32
+                    written[1] = number
+                    value |= named_state(memory, written[:2], tags[: depth + 1 - n]) << 32
                 arcs[slot, 1] = value
                 keys[slot] = key
-                memory.used[ARCS] += 1
+                used[ARCS] += 1
             value = arcs[slot, 1]
             state = value >> 32
             string = value & 0xFFFFFFFF
@@ -348,3 +292,43 @@ def run_composed(
                 output[place] = strings[x]
                 place += 1
     return len(starts) - 1, DONE
+
+
+@kernel
+def named_state(memory: Memory, head: SymbolArray, name: SymbolArray) -> Int:
+    """Return the state of a name, which is made if it is new."""
+    slots, states, names, used = memory.slots, memory.states, memory.names, memory.used
+    slot = find_name(memory, head, name)
+    if slots[slot] == EMPTY:
+        state = used[STATES]
+        slots[slot] = state
+        for x in range(states.shape[1]):
+            states[state, x] = 0
+        states[state, OLDER], states[state, OLD] = head[0], head[1]
+        states[state, DEPTH], states[state, FIRST_NAME] = len(name), used[NAMES]
+        for x in range(len(name)):
+            names[used[NAMES] + x] = name[x]
+        used[STATES] += 1
+        used[NAMES] += len(name)
+    return np.int64(slots[slot])
+
+
+@kernel
+def has_rows(
+    used: IndexArray,
+    values: IndexArray,
+    slots: SymbolArray,
+    arcs: IndexArray,
+    strings: SymbolArray,
+    n_read: Int,
+) -> bool:
+    """Tell whether the rows have room for what one more arc may add.
+
+    No more tags than words were read pass through the stages, and the end: each may make a row, an
+    arc and an output, and these outputs together hold no more tags than that either.
+    """
+    return bool(
+        used[ROWS] + n_read + 1 < min(len(values), len(slots) // 2)
+        and used[ROW_ARCS] + n_read + 1 < len(arcs) // 2
+        and used[ROW_STRINGS] + 2 * n_read + 1 < len(strings)
+    )

@@ -18,7 +18,8 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
-__all__ = ["ARCS", "COLUMNS", "COUNTERS", "STATES", "Memory", "forget", "move_tables", "run_lazy"]
+__all__ = ["ARCS", "COLUMNS", "COUNTERS", "NAMES", "PATHS", "PATH_TAGS", "STATES", "STRINGS"]
+__all__ += ["Memory", "forget", "move_tables", "run_lazy"]
 
 _LOWEST = -(1 << 62)
 # Columns of the states: the last two decided tags, how many classes were read since and where they

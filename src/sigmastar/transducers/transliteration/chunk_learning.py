@@ -176,10 +176,8 @@ def spectral_chunks(
     changes: list[float] = []
     with stage("alignments and states", state_iter) as progress:
         for _ in range(state_iter):
-            earlier, moments = (
-                moments,
-                chunk_moments(aligned, _unit_machine(aligned, learned.model)),
-            )
+            earlier, machine = moments, _unit_machine(aligned, learned.model)
+            moments = chunk_moments(aligned, machine)
             changes.append(_moved(earlier, moments))
             learned = learn_transducer(moments, n_states=n_states, inputs=inputs, start=begin)
             progress.advance(note=f"{changes[-1]:.1%} moved")
