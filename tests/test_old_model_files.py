@@ -120,7 +120,18 @@ def test_an_old_model_says_what_it_said(name):
     for package in entry["needs"]:
         pytest.importorskip(package)
     model = ss.load(DATA / name)
-    check(ASK[model.kind](model, entry["of"], **entry["options"]), entry["says"], name)
+    says, said = ASK[model.kind](model, entry["of"], **entry["options"]), dict(entry["says"])
+    if name == "transducer-unk.sigma":
+        # The beam of 0.1.0 lost one of the best outputs where others tied at its edge.
+        lists = list(zip(says.pop("best"), said.pop("best"), strict=True))
+        changed = [number for number, (new, old) in enumerate(lists) if new[1][0] != old[1][0]]
+        assert changed == [0]
+        (_, second, third), (first, lost, _) = lists.pop(0)
+        assert second[1] > third[1] == lost[1]
+        assert lost[1] < first[1]
+        for number, (new, old) in enumerate(lists):
+            check(new, old, f"{name}['best'][{number + 1}]")
+    check(says, said, name)
 
 
 @pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry["history"]])
