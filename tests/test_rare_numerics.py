@@ -114,9 +114,15 @@ def test_two_classes_become_the_same_probabilities():
     fitted = LogisticRegression().fit(frames, labels)
     (stage,) = to_stages(fitted)
     np.testing.assert_allclose(stage.apply(frames), fitted.predict_proba(frames), atol=1e-12)
-    boosted = GradientBoostingClassifier(n_estimators=2).fit(frames, labels)
-    assert to_stages(boosted) is None
-    assert to_stages(make_pipeline(StandardScaler(), boosted).fit(frames, labels)) is None
+    for boosted in (
+        GradientBoostingClassifier(n_estimators=2).fit(frames, labels),
+        make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=2)),
+    ):
+        boosted.fit(frames, labels)
+        given = frames
+        for stage in to_stages(boosted):
+            given = stage.apply(given)
+        np.testing.assert_allclose(given, boosted.predict_proba(frames), atol=1e-12)
 
 
 def test_features_of_centroids_have_names_and_widths():

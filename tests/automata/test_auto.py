@@ -23,7 +23,9 @@ TEST = ss.sample(TRUTH, 1500, random_state=1)
 
 @pytest.fixture(scope="module")
 def found():
-    ss.AutoWFA(0.5, random_state=0).fit(TRAIN[:200])  # compiles what there is to compile
+    for learn in search.QUICK_LEARNERS.values():  # compile what there is to compile
+        learn(TRAIN[:200])
+    ss.AutoWFA(0.5, random_state=0).fit(TRAIN[:200])
     return ss.AutoWFA(8.0, random_state=0).fit(TRAIN)
 
 

@@ -1,10 +1,12 @@
 """Rows on threads: all of them, once, and with a fork in between."""
 
+import time
+
 import numpy as np
 import pytest
 
 from fresh import in_fresh_process, mapped
-from sigmastar.core.threads import available_threads, over_rows
+from sigmastar.core.threads import available_threads, in_order, over_rows
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 1000])
@@ -25,6 +27,23 @@ def test_a_failure_in_a_thread_is_heard():
 
     with pytest.raises(ZeroDivisionError):
         over_rows(work, 1000, threads=2)
+
+
+def test_what_is_under_way_ends_before_a_failure_is_heard():
+    under_way = []
+
+    def work(item):
+        if item == 0:
+            while not under_way:
+                time.sleep(0.01)
+            raise ZeroDivisionError
+        under_way.append(item)
+        time.sleep(0.3)
+        under_way.clear()
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(work, range(2), 2))
+    assert not under_way
 
 
 def test_the_number_of_threads_may_be_given(monkeypatch):

@@ -96,6 +96,10 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
             yield waiting.popleft().result()
             waiting.extend(pool.submit(function, item) for item in islice(rest, 1))
         pool.shutdown()
+    except Exception:
+        # Whoever hears of a failure finds nothing half done: what is under way ends first.
+        pool.shutdown(cancel_futures=True)
+        raise
     finally:
         # Who gives up early may be tidied up by any thread, one of these included: never wait here.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -14,6 +14,7 @@ from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.corpus.readers.source import Source
 from sigmastar.tagging.lexicon.marks import split_mark
+from sigmastar.tagging.lexicon.words import encoded
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
@@ -135,7 +136,7 @@ class Pipeline(StoredModel):
         with stage("tagging", None) as progress:
             for text in paragraphs(source):
                 found = self(text)
-                target.write(_written(found, output_format).encode("utf-8", "surrogateescape"))
+                target.write(encoded(_written(found, output_format)))
                 target.flush()
                 n_sentences += len(found)
                 n_words += sum(len(token.words) for sentence in found for token in sentence)
