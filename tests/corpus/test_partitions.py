@@ -10,7 +10,7 @@ import dask.bag
 import numpy as np
 import pytest
 
-from sigmastar import Alphabet, Partitions, read_corpus
+from sigmastar import Alphabet, Corpus, Partitions, read_corpus
 from sigmastar.core.errors import DataNotFound, InvalidData, InvalidParameter, ParseError
 from sigmastar.core.reduction import merge_in_order
 from sigmastar.core.runners import LocalRunner
@@ -294,3 +294,22 @@ def test_what_is_placed_is_kept_while_there_is_room():
     for _ in range(2):
         assert len(list(runner.stream(lambda _, part, __: part.sum(), None, placed, placed))) == 4
     assert calls == [0, 1, 2, 3, 2, 3]
+
+
+def test_headers_of_parts_are_read_by_one_thread_at_a_time(tmp_path, monkeypatch):
+    corpus = Corpus.from_sequences(["ab", "ba", "b"])
+    part = ScratchPart(str(tmp_path), 0)
+    part.write(corpus)
+    load, inside, most = np.load, [], []
+
+    def watched(*given, **options):
+        inside.append(None)
+        most.append(len(inside))
+        time.sleep(0.01)
+        array = load(*given, **options)
+        inside.pop()
+        return array
+
+    monkeypatch.setattr(np, "load", watched)
+    opened = list(in_order(lambda _: len(part.open(corpus.alphabet)), range(8), 4))
+    assert (opened, max(most)) == ([3] * 8, 1)

@@ -15,10 +15,15 @@ import numpy as np
 from sigmastar.core.arrays import offsets_of
 from sigmastar.core.atomic import atomic_open
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.threads import ForkLock
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["ScratchPart"]
+
+# NumPy reads headers with Python's own parser, which fails in some versions ("recursion depth
+# mismatch") when several threads parse at once.
+_HEADERS = ForkLock()
 
 
 class ScratchPart:
@@ -56,7 +61,8 @@ class ScratchPart:
 
     def _array(self, name: str) -> Any:
         try:
-            array = np.load(self._path(name), mmap_mode="r", allow_pickle=False)
+            with _HEADERS:
+                array = np.load(self._path(name), mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise self._damaged(str(error)) from None
         if array.ndim != 1 or array.dtype.kind not in "iu":
