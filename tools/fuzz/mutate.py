@@ -239,6 +239,8 @@ class Mutant:
         """Change one value of the metadata, or the set of its keys."""
         rng = self.rng
         places = list(_places(self.meta))
+        if not places:  # all has been left out
+            return
         holder, key, path = rng.choice(places)
         if path.startswith(("symbols", "alphabet")) and rng.random() < 0.5:
             holder, key, path = rng.choice(places)  # alphabets are long: look at the rest too
