@@ -29,25 +29,9 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateModel(StoredModel):
-    """A hidden Markov model whose emissions are measurements.
+    """The numbers of a hidden Markov model over measurements, proved, saved and loaded.
 
-    A state may have several links of the chain, all with the state's emission: that is how a
-    state can be made to last. Without such structure links are states.
-
-    Parameters
-    ----------
-    initial : array (n_links,)
-        Probability of each link at the first frame.
-    transitions : array (n_links, n_links)
-        Probability of the next link (columns) after each link (rows).
-    emission : Emission
-        How likely frames are in each state.
-    emits : array of int (n_links,), optional
-        The state of each link; by default they are the same.
-    names : sequence of str, optional
-        What the states are called.
-    columns : sequence of str, optional
-        What the numbers of a frame are called.
+    :class:`~sigmastar.MeasurementHMM`, which answers questions, says what they are.
     """
 
     initial: FloatArray
