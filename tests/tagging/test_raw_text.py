@@ -276,3 +276,62 @@ def test_commands_learn_tag_and_evaluate(files, tmp_path):
     assert learned.startswith("Mr./PROPN Fox/NOUN does/AUX n't/PART")
     wrong = run.invoke(app, ["tagger", "tag", str(model), str(raw_text), "-f", "lines"])
     assert wrong.exit_code == 2
+
+
+def test_pages_show_tokens_taggers_and_lemmas(pipeline, tmp_path):
+    for model, words in (
+        (pipeline, ("Machine: UPOS", "Machine: XPOS", "Edits", "[doesn&#x27;t]")),
+        (pipeline.tokenizer, ("Endings of several words", "An example")),
+        (ss.Tokenizer.default(), ("a tokenizer", "[$]")),
+    ):
+        ss.write_report(model, tmp_path / "page.html")
+        text = (tmp_path / "page.html").read_text()
+        assert all(word in text for word in words)
+        assert repr(model).startswith(model.kind)
+
+
+def test_lines_and_columns_of_words(pipeline):
+    for output, expected in (
+        ("word/TAG", b"Ann/N sees/V that/N ./.\n"),
+        ("tsv", b"Ann\tN\nsees\tV\nthat\tN\n.\t.\n\n"),
+    ):
+        target = io.BytesIO()
+        assert pipeline.tag_file(io.BytesIO(b"Ann sees that."), target, output_format=output) == (
+            1,
+            4,
+        )
+        assert target.getvalue() == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        (lambda p: p(3), "text must be a string; got int"),
+        (lambda p: ss.Pipeline(p.tokenizer, {}), "upos, xpos or both; got none"),
+        (lambda p: ss.Pipeline(p.tokenizer, {"upos": 3}), "must be an FSTTagger"),
+        (lambda p: ss.Pipeline(p.tokenizer, p.taggers, None, "x"), "lemmas_from must be"),
+        (lambda p: p.tag_file(None, None, output_format="x"), "output_format must be"),
+        (lambda p: ss.learn_tokens(AnnotatedText("", [])), "at least one sentence"),
+        (lambda p: ss.learn_tokens(p("Ann."), n_bits=3), "n_bits from 8 to 24"),
+        (lambda p: ss.Tokenizer(np.zeros((3, 2), np.int16)), "a power of two"),
+    ],
+)
+def test_what_is_wrong_is_said(pipeline, wrong, what):
+    with pytest.raises(ss.SigmastarError, match=what):
+        wrong(pipeline)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda meta: meta.pop("parts"),
+        lambda meta: meta.update(lemmas_from=3),
+        lambda meta: meta["parts"].pop("tokenizer"),
+        lambda meta: meta["parts"].update(upos=meta["parts"]["lemmatizer"]),
+    ],
+)
+def test_malformed_pipelines_are_refused(pipeline, change):
+    stored = pipeline.to_stored()
+    change(stored.meta)
+    with pytest.raises(ss.SigmastarError):
+        ss.Pipeline.from_stored(stored)
