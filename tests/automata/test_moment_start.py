@@ -6,6 +6,8 @@ import pytest
 import sigmastar as ss
 from automata.oracles_moments import separated_hmm
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.inference.tree import PrefixTree
+from sigmastar.automata.learn import em_start
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.blocks.em_step import held_out_score
@@ -81,3 +83,25 @@ def test_em_tensor_starts_from_tensors_and_climbs_above_them(monkeypatch):
     )
     ss.TensorBaumWelch(3, restart_iter=1, max_iter=1, random_state=0).fit(DATA)
     assert asked == [(3, 4)]
+
+
+def test_prefixes_of_many_are_described_in_blocks(monkeypatch):
+    wfa = TRUTH.to_pfa()
+    whole = em_start.pfa_from_wfa(wfa, DATA, 3, random_state=0)
+    monkeypatch.setattr(em_start, "_BLOCK_ENTRIES", 70)
+    in_blocks = em_start.pfa_from_wfa(wfa, DATA, 3, random_state=0)
+    np.testing.assert_array_equal(in_blocks.transitions, whole.transitions)
+
+
+def test_rare_symbols_are_taken_together_where_there_are_very_many(monkeypatch):
+    wfa, tree = TRUTH.to_pfa(), PrefixTree.grow(DATA)
+    whole = em_start._Futures.of(wfa, tree).of_nodes(slice(None)) ** 2
+    monkeypatch.setattr(em_start, "_TOLD_APART", 4)
+    lumped = em_start._Futures.of(wfa, tree).of_nodes(slice(None)) ** 2
+    assert lumped.shape[1] == 8  # two symbols, the others, the end; one and two steps ahead
+    frequent = np.argsort(-np.bincount(DATA.symbols, minlength=4), kind="stable")
+    for ahead in (0, 1):
+        one, all_of_them = lumped[:, 4 * ahead :][:, :4], whole[:, 5 * ahead :][:, :5]
+        np.testing.assert_allclose(one[:, :2], all_of_them[:, frequent[:2]], atol=1e-12)
+        np.testing.assert_allclose(one[:, 2], all_of_them[:, frequent[2:]].sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(one[:, 3], all_of_them[:, 4], atol=1e-12)

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from seeds import LOGS, NAMES, TAGS, WORDS
 
 import sigmastar as ss
@@ -39,7 +40,13 @@ def main() -> int:
         for command in _commands():
             found = _control(command, sources)
             found += _into_file(command, sources, disk, limit)
-            if "-o" in command and command[0] in ("sample", "score", "predict", "tagger"):
+            if "-o" in command and command[0] in (
+                "sample",
+                "score",
+                "predict",
+                "tagger",
+                "sensors",
+            ):
                 found += _into_pipe(command, sources)
             problems += len(found)
             print(f"{' '.join(command):66} {'; '.join(found) or 'refused, old file intact'}")
@@ -64,6 +71,8 @@ def _commands() -> Iterator[list[str]]:
             "tagger tag tagger.sigma text.txt -o OUT.txt",
             "transducer train names.tsv -o OUT.sigma",
             "transducer apply names.sigma words.txt -o OUT.txt",
+            "sensors learn frames.csv -n 2 -o OUT.sigma",
+            "sensors states states.sigma frames.csv -o OUT.txt",
         )
     )
 
@@ -82,6 +91,9 @@ def _prepare(at: Path) -> None:
     (at / "names.tsv").write_text("\n".join("\t".join(pair) for pair in NAMES * 3) + "\n")
     (at / "words.txt").write_text("\n".join(source for source, _ in NAMES * 300) + "\n")
     ss.Transliterator("joint-ngram", order=3).fit(NAMES).save(at / "names.sigma")
+    frames = np.random.default_rng(0).normal(size=(4000, 12)).round(3)
+    np.savetxt(at / "frames.csv", frames, "%g", ",", header=",".join("abcdefghijkl"), comments="")
+    ss.GaussianHMM(2, max_iter=2, random_state=0).fit(frames).save(at / "states.sigma")
 
 
 def _control(command: list[str], sources: Path) -> list[str]:

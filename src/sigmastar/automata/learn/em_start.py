@@ -8,6 +8,9 @@ clusters, the clusters become states, and arcs are counted along the prefix tree
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -22,12 +25,14 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["pfa_from_wfa", "smoothed", "start_from"]
 
 _SAMPLE = 20_000  # prefixes that take part in clustering, the most visited ones
+_TOLD_APART = 500  # symbols, the end and the rest that describe what a prefix expects
+_BLOCK_ENTRIES = 1 << 24  # numbers that describe the prefixes of one block
 
 
 def start_from(
@@ -79,14 +84,15 @@ def pfa_from_wfa(
     """
     tree = PrefixTree.grow(corpus)
     visits = tree.visits()
-    future = _futures(model, tree)
+    futures = _Futures.of(model, tree)
     most = np.argsort(-visits, kind="stable")[:_SAMPLE]
-    n_clusters = min(n_states, len(np.unique(future[most].round(9), axis=0)))
+    sample = futures.of_nodes(most)
+    n_clusters = min(n_states, len(np.unique(sample.round(9), axis=0)))
     seed = int(as_generator(random_state).integers(2**31))
     means = KMeans(n_clusters, n_init=1, max_iter=50, random_state=seed)
     with one_blas_thread():
-        means.fit(future[most], sample_weight=visits[most])
-        state = means.predict(future)
+        means.fit(sample, sample_weight=visits[most])
+        state = np.concatenate([means.predict(block) for block in futures.blocks()])
     arcs = np.zeros((model.n_symbols, n_states, n_states))
     np.add.at(arcs, (tree.symbol[1:], state[tree.parent[1:]], state[1:]), visits[1:])
     stops = np.bincount(state, weights=tree.end_counts(), minlength=n_states)
@@ -95,13 +101,41 @@ def pfa_from_wfa(
     return smoothed(PFA.normalized(start, arcs, stops, model.alphabet), smoothing)
 
 
-def _futures(model: WFA, tree: PrefixTree) -> FloatArray:
-    """Describe each prefix by the probabilities of its next symbol, and of the one after that."""
-    readout = Readout.of(model).weights
-    alpha, _ = tree.forward(model)
-    one = alpha @ readout
-    clip_rows(one, 0.0)
-    # Two symbols ahead, without telling which came first: keeps the description short.
-    two = alpha @ (model.transition_sum @ readout)
-    clip_rows(two, 0.0)
-    return np.sqrt(np.hstack([one, two]))  # Euclidean distance is then Hellinger's
+@dataclass(frozen=True)
+class _Futures:
+    """What each prefix expects: its next symbol, and the one after that, whichever came first.
+
+    Of very many symbols the frequent ones are told apart, and the others taken together.
+    """
+
+    alpha: FloatArray  # forward vectors of all prefixes
+    one: FloatArray  # from them to the weights of the next symbol
+    two: FloatArray  # and of that after the next: keeps the description short
+
+    @classmethod
+    def of(cls, model: WFA, tree: PrefixTree) -> _Futures:
+        """Prepare the futures of all prefixes of a tree."""
+        readout = Readout.of(model).weights
+        if readout.shape[1] > _TOLD_APART:
+            counts = np.bincount(
+                tree.symbol[1:], weights=tree.visits()[1:], minlength=model.n_symbols
+            )
+            apart = np.argsort(-counts, kind="stable")[: _TOLD_APART - 2]
+            others = np.delete(readout[:, :-1], apart, axis=1).sum(axis=1)
+            readout = np.column_stack([readout[:, apart], others, readout[:, -1]])
+        alpha, _ = tree.forward(model)
+        return cls(alpha, readout, model.transition_sum @ readout)
+
+    def of_nodes(self, nodes: slice | IndexArray) -> FloatArray:
+        """Return square roots of probabilities: Euclidean distance is then Hellinger's."""
+        alpha = self.alpha[nodes]
+        one, two = alpha @ self.one, alpha @ self.two
+        clip_rows(one, 0.0)
+        clip_rows(two, 0.0)
+        return np.sqrt(np.hstack([one, two]))
+
+    def blocks(self) -> Iterator[FloatArray]:
+        """Yield the futures of successive runs of prefixes."""
+        rows = _BLOCK_ENTRIES // (2 * self.one.shape[1])
+        for first in range(0, len(self.alpha), rows):
+            yield self.of_nodes(slice(first, first + rows))

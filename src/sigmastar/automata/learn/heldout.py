@@ -22,7 +22,7 @@ from sigmastar.corpus.partitions import Data, Partitions
 __all__ = ["HeldOut", "hold_out"]
 
 _MOST_SYMBOLS = 500_000  # more held-out symbols than this sharpen no choice
-_MOST_WEIGHTS = 10**9  # weights of continuations to be computed for one candidate
+_MOST_WEIGHTS = 5 * 10**7  # weights of continuations that one candidate may cost
 
 
 class HeldOut:
