@@ -125,10 +125,25 @@ def test_an_empty_pattern_is_refused(tagger):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(" * 3000 + "DT" + ")" * 3000, "(DT | NN)* DT " + "ANY " * 40, "DT " * 9000]
+    "pattern",
+    [
+        "(" * 3000 + "DT" + ")" * 3000,
+        "(DT | NN)* DT " + "ANY " * 40,
+        "DT " * 9000,
+        "ANY? DT? " * 200,  # each part leads to all that follow it
+        "DT? " * 600,
+    ],
 )
 def test_patterns_have_bounds(pattern):
     with pytest.raises(TooLarge):
+        phrases.phrase_transducer(["DT", "NN"], pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"), [("DT? NN? \0", "character NUL"), ('DT ""', "is not a tag")]
+)
+def test_patterns_of_nothing_are_refused_in_words(pattern, said):
+    with pytest.raises(InvalidData, match=said):
         phrases.phrase_transducer(["DT", "NN"], pattern)
 
 

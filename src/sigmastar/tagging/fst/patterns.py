@@ -20,8 +20,10 @@ __all__ = ["TagAlphabet", "parse_pattern", "pattern_tokens"]
 _TOKENS = re.compile(r'"[^"]*"|\S+')
 _POSTFIX = "*+?"
 MAX_PATTERN = 10_000
+MAX_TOKENS = 1_000
 MAX_DEPTH = 50
 MAX_STATES = 5_000
+MAX_ARCS = 20_000_000  # arcs without epsilon, for each state: two seconds or so of determinizing
 
 
 class TagAlphabet:
@@ -95,11 +97,17 @@ def pattern_tokens(text: str, alphabet: TagAlphabet | None, tags: Sequence[str])
 def parse_pattern(text: str, alphabet: TagAlphabet) -> Any:
     """Compile a pattern into an acceptor (a pynini.Fst)."""
     pynini = load_pynini()
+    if "\0" in text:
+        raise InvalidData(f"a pattern must not hold the character NUL; got {text!r}.")
     if len(text) > MAX_PATTERN:
         raise TooLarge(
             f"a pattern must have at most {MAX_PATTERN:,} characters; got {len(text):,}."
         )
     tokens = pattern_tokens(text, alphabet, alphabet.tags)
+    if len(tokens) > MAX_TOKENS:
+        raise TooLarge(
+            f"a pattern must have at most {MAX_TOKENS:,} tags and operators; got {len(tokens):,}."
+        )
     depth = place = 0
 
     def choice() -> Any:
@@ -121,7 +129,9 @@ def parse_pattern(text: str, alphabet: TagAlphabet) -> Any:
         nonlocal place
         found = single()
         operators = set()
-        while place < len(tokens) and tokens[place][0] == "\0" and tokens[place][1] in _POSTFIX:
+        while (
+            place < len(tokens) and tokens[place].startswith("\0") and tokens[place][1] in _POSTFIX
+        ):
             operators.add(tokens[place][1])
             place += 1
         if operators == {"?"}:
@@ -166,6 +176,10 @@ def deterministic(acceptor: Any) -> Any:
     """Return the smallest deterministic acceptor, unless it has too many states on the way."""
     pynini = load_pynini()
     without_epsilon = pynini.epsnormalize(acceptor).rmepsilon()
+    # Of many parts that may be left out, each leads to all that come after it.
+    states = without_epsilon.num_states()
+    if states * sum(without_epsilon.num_arcs(state) for state in range(states)) > MAX_ARCS:
+        raise _too_many()
     # One state more than allowed comes out where the bound cut the construction short.
     found = pynini.determinize(without_epsilon, nstate=MAX_STATES + 1)
     if found.num_states() > MAX_STATES:
@@ -175,8 +189,9 @@ def deterministic(acceptor: Any) -> Any:
 
 def _too_many() -> TooLarge:
     return TooLarge(
-        f"the pattern needs more than {MAX_STATES:,} states. Shorten it: repetitions such as "
-        "(A | B)* A ANY ANY ANY double the states with each ANY."
+        f"the pattern needs more than {MAX_STATES:,} states, or too many arcs. Shorten it: "
+        "repetitions such as (A | B)* A ANY ANY ANY double the states with each ANY, and of parts "
+        "that may be left out, A? B? C? …, each leads to all that follow."
     )
 
 
