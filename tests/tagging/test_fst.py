@@ -8,6 +8,7 @@ import pytest
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.memory import Room, enlarged
 from sigmastar.tagging.fst.ntype import greedy_machine, n_type
 from sigmastar.tagging.fst.openfst import from_openfst, to_openfst
 from sigmastar.tagging.fst.sequential import SequentialTransducer
@@ -256,7 +257,8 @@ def test_a_memory_that_grew_knows_its_states():
     grown, plain = LazyTransducer(model), LazyTransducer(model)
     for machine in (grown, plain):
         machine.run_aligned(codes[: starts[100]], starts[:101])
-    grown._grow(1 << 17)
+    room = Room(*(2 * size for size in grown._room))
+    grown._room, grown._memory = room, enlarged(grown._memory, room)
     for machine in (grown, plain):
         machine.run_aligned(codes, starts)
     assert (grown.n_states, grown.n_arcs) == (plain.n_states, plain.n_arcs)

@@ -16,7 +16,8 @@ from sigmastar.core.arrays import checked_runs
 from sigmastar.core.hashing import table_size
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.fst.lazy import LazyTransducer, larger, new_memory
+from sigmastar.tagging.fst.lazy import LazyTransducer, tag_apart
+from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
 from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stages import delays, stages_of
@@ -39,7 +40,6 @@ from sigmastar.tagging.kernels.sequential import Arcs
 
 __all__ = ["ComposedTransducer", "one_after_the_other"]
 
-_FIRST_STATES = 1 << 14
 _FIRST_ROWS = 1 << 12
 _MOST_NUMBERS = 1 << 26  # in the rows of what the stages remember: 512 MiB
 
@@ -72,7 +72,7 @@ def n_classes_of(machine: SequentialTransducer | LazyTransducer) -> int:
 
 
 class ComposedTransducer:
-    """A transducer from marked classes to tags that adds an arc the first time it is needed.
+    """A transducer from marked classes to tags that adds arcs as they are needed.
 
     Parameters
     ----------
@@ -110,18 +110,22 @@ class ComposedTransducer:
         self.n_classes = n_classes_of(machine)
         self.stages = stages_of(rules, phrases, n_tags)
         self.n_symbols = self.n_classes * self.stages.marks.shape[1]
+        # A table's arc costs little to look up, and little more to make.
+        self._patient = isinstance(machine, LazyTransducer) and machine.look_ahead is None
         self._lock = ForkLock()
         self._most_rows = max(64, min(max_states, _MOST_NUMBERS // (1 + len(self.stages.start))))
         self._rows = self._new_rows(min(self._most_rows, _FIRST_ROWS))
         forget_rows(self._rows, self.stages.start)
-        self._memory = new_memory(min(max_states, _FIRST_STATES), 0, n_paths=1)
-        # The states of a tagger that grows; its arcs are kept as part of the composed ones alone.
+        # No paths of its own. Of a tagger that grows, the states: its arcs are kept as part of the
+        # composed ones alone.
+        self._most = most_room(max_states)._replace(paths=0, path_tags=0)
+        self._room = first_room(max_states)._replace(paths=0, path_tags=0)
+        self._memory = new_memory(self._room, 0)
         self._boundary = n_tags
-        self._tagger_memory = new_memory(
-            min(max_states, _FIRST_STATES) if isinstance(machine, LazyTransducer) else 1,
-            n_tags,
-            n_arcs=0,
-        )
+        of_tagger = max_states if isinstance(machine, LazyTransducer) else 1
+        self._most_of_tagger = most_room(of_tagger)._replace(arcs=0)
+        self._room_of_tagger = first_room(of_tagger)._replace(arcs=0)
+        self._tagger_memory = new_memory(self._room_of_tagger, n_tags)
 
     @property
     def n_states(self) -> int:
@@ -139,36 +143,41 @@ class ComposedTransducer:
             f"{self.n_states:,} states, {self.n_arcs:,} arcs so far)"
         )
 
+    def grow(self, codes: SymbolArray, starts: IndexArray) -> None:
+        """Make all arcs that sequences of marked classes need, if there is room for them."""
+        self._run(codes, starts, at_once=True)
+
     def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the tags of sequences of marked classes."""
+        return self._run(codes, starts, at_once=not self._patient)
+
+    def _run(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
         codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
         output = np.empty(len(codes), np.int32)
         longest = int(np.diff(starts).max(initial=0))
         buffers = np.empty((4, longest + 2), np.int32)  # all that is held back, and one tag more
         row = np.empty(len(self.stages.start), np.int64)
-        large: list[int] = []  # sentences that need more than the whole memory
+        n = len(starts) - 1
+        left = np.zeros(n, np.bool_)
+        unmarked = left[:0]
         done = 0
         with self._lock:
             emptied_at = -1
-            while done < len(starts) - 1:
-                tagged, why = run_composed(
-                    codes, starts[done:], self._joint(), buffers, row, output
-                )
+            while done < n:
+                rest, marks = starts[done:], unmarked if at_once else left[done:]
+                tagged, why = run_composed(codes, rest, self._joint(), buffers, row, output, marks)
                 done += int(tagged)
                 if why == DONE:
                     break
                 if why == NO_ARC:
                     assert isinstance(self.machine, SequentialTransducer)
                     raise self.machine.refused(done)
-                if emptied_at == done:
-                    large.append(done)
+                if emptied_at == done:  # a sentence that needs more than the whole memory
+                    left[done] = True
                     done += 1
                 elif not self._make_room(int(why)):
                     emptied_at = done
-        for sentence in large:
-            part = slice(starts[sentence], starts[sentence + 1])
-            alone = np.array([0, starts[sentence + 1] - starts[sentence]])
-            output[part] = self.one_after_the_other(codes[part], alone)
+        tag_apart(np.flatnonzero(left), codes, starts, self.one_after_the_other, output)
         return output
 
     def one_after_the_other(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
@@ -213,29 +222,30 @@ class ComposedTransducer:
 
     def _make_room(self, why: int) -> bool:
         """Move what is full to a larger place, or start anew; tell whether all was kept."""
-        size, most = len(self._memory.states), self.max_states
-        if why == NO_ROOM_FOR_TAGGER:
-            size = len(self._tagger_memory.states)
-        elif why == NO_ROOM_FOR_ROWS:
-            size, most = len(self._rows.values), self._most_rows
-        if size >= most:
-            forget(self._memory, 0)
-            forget(self._tagger_memory, self._boundary)
-            forget_rows(self._rows, self.stages.start)
-            self.n_restarts += 1
-            return False
-        size = min(most, 4 * size)
         if why == NO_ROOM_FOR_ROWS:
-            rows = self._new_rows(size)
-            move_rows(self._rows, rows)
-            self._rows = rows
+            size = len(self._rows.values)
+            if size < self._most_rows:
+                rows = self._new_rows(min(self._most_rows, 4 * size))
+                move_rows(self._rows, rows)
+                self._rows = rows
+                return True
         elif why == NO_ROOM_FOR_TAGGER:
-            self._tagger_memory = larger(
-                self._tagger_memory, new_memory(size, self._boundary, n_arcs=0)
-            )
+            used = self._tagger_memory.used
+            room = more_room(self._room_of_tagger, used, self._most_of_tagger)
+            if room is not None:
+                self._room_of_tagger = room
+                self._tagger_memory = enlarged(self._tagger_memory, room)
+                return True
         else:
-            self._memory = larger(self._memory, new_memory(size, 0, n_paths=1))
-        return True
+            room = more_room(self._room, self._memory.used, self._most)
+            if room is not None:
+                self._room, self._memory = room, enlarged(self._memory, room)
+                return True
+        forget(self._memory, 0)
+        forget(self._tagger_memory, self._boundary)
+        forget_rows(self._rows, self.stages.start)
+        self.n_restarts += 1
+        return False
 
 
 def _grown_anew(machine: Any, rules: Any, phrases: Any, max_states: int) -> ComposedTransducer:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sigmastar.core.hashing import EMPTY, find_slot, mixed, pair_key
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.lazy import (
     ARCS,
     DEPTH,
@@ -26,9 +26,10 @@ from sigmastar.tagging.kernels.lazy import (
     STATES,
     STRINGS,
     Memory,
-    find_name,
     grow_arc,
     has_room,
+    kept_state,
+    was_missed,
 )
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs, write_string
@@ -188,18 +189,20 @@ def run_composed(
     buffers: SymbolArray,
     row: IndexArray,
     output: SymbolArray,
+    left: BoolArray,
 ) -> tuple[Int, Int]:
     """Tag sentences, growing the machine; return how many were tagged, and why it stopped.
 
     The codes must be marks and classes, and the starts rise within them. ``buffers`` and ``row``
-    are room to work in: tags that the tagger writes, tags that come out of the stages.
+    are room to work in: tags that the tagger writes, tags that come out of the stages. Sentences
+    that are left to others are marked in ``left`` (see kernels.lazy).
 
     An arc is made here and not in a function of its own: handing over so many arrays counts all
     their references, which takes longer than the arc.
     """
     tagging, stages, rows, memory = joint
     n_classes, tagger_arcs, classes, moves, bounds, tagger_memory = tagging
-    arcs, slots, states, names, _, _, _, strings, used = memory
+    arcs, slots, states, names, _, _, _, strings, missed, used = memory
     tagger_strings = tagger_memory.strings
     row_arcs, row_strings = rows.arcs, rows.strings
     keys, row_keys = arcs[:, 0], row_arcs[:, 0]
@@ -209,12 +212,18 @@ def run_composed(
     for s in range(len(starts) - 1):
         state = np.int64(0)
         place = starts[s]
+        growing = len(left) == 0
         for i in range(starts[s], starts[s + 1] + 1):
             ended = i == starts[s + 1]
             code = n_symbols - 1 if ended else np.int64(codes[i])
             key = state * n_symbols + code
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
+                if not growing:
+                    growing = was_missed(missed, key)
+                    if not growing:
+                        left[s] = True
+                        break
                 # An arc makes one state at most, whose name has one mark more than that it comes
                 # from, and one output, which holds no more tags than words were read.
                 n_read = i - starts[s] + 1
@@ -277,11 +286,10 @@ def run_composed(
                         strings[value + 1 + x] = written[x]
                     used[STRINGS] += n_written + 1
                 if not ended:
-                    for x in range(depth + 1 - n):
-                        tags[x] = names[first_name + n + x] if n + x < depth else mark
-                    written[0] = packed >> 32
-                    written[1] = number
-                    value |= named_state(memory, written[:2], tags[: depth + 1 - n]) << 32
+                    for x in range(n, depth + 1):
+                        names[used[NAMES] + x - n] = names[first_name + x] if x < depth else mark
+                    target = kept_state(memory, packed >> 32, number, depth + 1 - n, 0, 0)
+                    value |= target << 32
                 arcs[slot, 1] = value
                 keys[slot] = key
                 used[ARCS] += 1
@@ -292,25 +300,6 @@ def run_composed(
                 output[place] = strings[x]
                 place += 1
     return len(starts) - 1, DONE
-
-
-@kernel
-def named_state(memory: Memory, head: SymbolArray, name: SymbolArray) -> Int:
-    """Return the state of a name, which is made if it is new."""
-    slots, states, names, used = memory.slots, memory.states, memory.names, memory.used
-    slot = find_name(memory, head, name)
-    if slots[slot] == EMPTY:
-        state = used[STATES]
-        slots[slot] = state
-        for x in range(states.shape[1]):
-            states[state, x] = 0
-        states[state, OLDER], states[state, OLD] = head[0], head[1]
-        states[state, DEPTH], states[state, FIRST_NAME] = len(name), used[NAMES]
-        for x in range(len(name)):
-            names[used[NAMES] + x] = name[x]
-        used[STATES] += 1
-        used[NAMES] += len(name)
-    return np.int64(slots[slot])
 
 
 @kernel

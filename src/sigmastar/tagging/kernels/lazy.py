@@ -5,6 +5,10 @@ share is decided, whatever comes next: it is written at once. What remains depen
 decided tags and the classes read since, so these name a state. An arc (state, class) is computed
 once, by a Viterbi step, and looked up ever after; the arc of the symbol ``n_classes`` ends a
 sentence.
+
+To make an arc costs as much as many Viterbi steps, and most arcs of a text are never met again. So
+an arc is made when it is met for the second time, and then all that its sentence needs; a sentence
+whose arc is met for the first time is left to Viterbi, which writes the same.
 """
 
 from __future__ import annotations
@@ -15,11 +19,11 @@ import numpy as np
 
 from sigmastar.core.hashing import EMPTY, find_slot, mixed
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
 __all__ = ["ARCS", "COLUMNS", "COUNTERS", "NAMES", "PATHS", "PATH_TAGS", "STATES", "STRINGS"]
-__all__ += ["Memory", "forget", "move_tables", "run_lazy"]
+__all__ += ["Memory", "enter_states", "forget", "move_arcs", "run_lazy"]
 
 _LOWEST = -(1 << 62)
 # Columns of the states: the last two decided tags, how many classes were read since and where they
@@ -46,15 +50,8 @@ class Memory(NamedTuple):
     path_scores: IndexArray
     path_tags: SymbolArray  # undecided tags of each path
     strings: SymbolArray  # outputs: a length, then so many tags; the first is empty
+    missed: IndexArray  # arcs that were met once, by key, each in the one place it may have
     used: IndexArray  # (COUNTERS,)
-
-
-class Paths(NamedTuple):
-    """The best paths after one more class: their last two tags, scores and undecided tags."""
-
-    ends: SymbolArray
-    scores: IndexArray
-    tails: SymbolArray
 
 
 @kernel
@@ -62,6 +59,7 @@ def forget(memory: Memory, boundary: Int) -> None:
     """Empty the memory but for the start state: no class read after the sentence's boundary."""
     memory.arcs[:] = EMPTY
     memory.slots[:] = EMPTY
+    memory.missed[:] = EMPTY
     memory.used[:] = 0
     memory.states[0, :] = 0
     memory.states[0, :2] = boundary
@@ -70,44 +68,49 @@ def forget(memory: Memory, boundary: Int) -> None:
     memory.path_scores[0] = 0
     memory.strings[0] = 0
     memory.used[STATES] = memory.used[PATHS] = memory.used[STRINGS] = 1
-    memory.slots[find_name(memory, memory.states[0, :2], memory.names[:0])] = 0
+    memory.slots[find_name(memory, boundary, boundary, 0, 0)] = 0
 
 
 @kernel
-def move_tables(old: Memory, new: Memory) -> None:
-    """Enter arcs and states into the empty tables of a larger memory that has all the rest."""
-    for x in range(len(old.arcs)):
-        if old.arcs[x, 0] != EMPTY:
-            new.arcs[find_slot(new.arcs[:, 0], old.arcs[x, 0])] = old.arcs[x]
-    for state in range(new.used[STATES]):
-        row = new.states[state]
-        name = new.names[row[FIRST_NAME] : row[FIRST_NAME] + row[DEPTH]]
-        new.slots[find_name(new, row[:2], name)] = state
+def move_arcs(old: IndexArray, new: IndexArray) -> None:
+    """Enter arcs into a larger table, which is empty."""
+    for x in range(len(old)):
+        if old[x, 0] != EMPTY:
+            new[find_slot(new[:, 0], old[x, 0])] = old[x]
 
 
 @kernel
-def find_name(memory: Memory, head: SymbolArray, name: SymbolArray) -> Int:
-    """Return the slot of the state after decided tags and classes, or where it belongs."""
-    h = mixed(mixed(np.int64(head[0]) + 17) ^ head[1])
-    for x in range(len(name)):
-        h = mixed(h ^ name[x])
+def enter_states(memory: Memory) -> None:
+    """Enter all states by their names into the table of slots, which is empty."""
+    for state in range(memory.used[STATES]):
+        row = memory.states[state].astype(np.int64)  # find_name is compiled once
+        slot = find_name(memory, row[OLDER], row[OLD], row[FIRST_NAME], row[DEPTH])
+        memory.slots[slot] = state
+
+
+@kernel
+def find_name(memory: Memory, older: Int, old: Int, first: Int, depth: Int) -> Int:
+    """Return the slot of the state after decided tags and classes, or where it belongs.
+
+    The classes stand among the names, ``depth`` of them from ``first`` on.
+    """
     slots, states, names = memory.slots, memory.states, memory.names
+    h = mixed(mixed(older + 17) ^ old)
+    for x in range(depth):
+        h = mixed(h ^ np.int64(names[first + x]))
     mask = len(slots) - 1
-    slot = mixed(h ^ len(name)) & mask
-    while slots[slot] != EMPTY and not is_named(states[slots[slot]], names, head, name):
+    slot = mixed(h ^ depth) & mask
+    while slots[slot] != EMPTY:
+        state = slots[slot]
+        if states[state, OLDER] == older and states[state, OLD] == old:
+            if states[state, DEPTH] == depth:
+                x = 0
+                while x < depth and names[states[state, FIRST_NAME] + x] == names[first + x]:
+                    x += 1
+                if x == depth:
+                    break
         slot = (slot + 1) & mask
     return slot
-
-
-@kernel
-def is_named(row: SymbolArray, names: SymbolArray, head: SymbolArray, name: SymbolArray) -> bool:
-    """Tell whether a state is the one after the given decided tags and classes."""
-    if row[OLDER] != head[0] or row[OLD] != head[1] or row[DEPTH] != len(name):
-        return False
-    for x in range(len(name)):
-        if names[row[FIRST_NAME] + x] != name[x]:
-            return False
-    return True
 
 
 @kernel
@@ -123,39 +126,34 @@ def add_string(memory: Memory, tags: SymbolArray) -> Int:
 
 
 @kernel
-def find_state(
-    memory: Memory, head: SymbolArray, name: SymbolArray, paths: Paths, decided: Int
-) -> Int:
+def kept_state(memory: Memory, older: Int, old: Int, depth: Int, n_paths: Int, width: Int) -> Int:
     """Return the state of a name, which is made from its paths if it is new.
 
-    The tails of the paths are ``decided`` tags that the state does without, and as many as there
-    are classes in its name.
+    Name and paths stand where the next ones are to be kept. Each path has ``width`` tags, the last
+    ``depth`` of which are undecided.
     """
-    slot = find_name(memory, head, name)
+    path_tags, used = memory.path_tags, memory.used
+    slot = find_name(memory, older, old, used[NAMES], depth)
     if memory.slots[slot] != EMPTY:
         return np.int64(memory.slots[slot])
-    ends, scores, tails = paths
-    used, path_tags = memory.used, memory.path_tags
-    kept, kept_scores = memory.paths, memory.path_scores
+    path_scores = memory.path_scores
     state = used[STATES]
     memory.slots[slot] = state
-    n = len(scores)
     row = memory.states[state]
-    row[OLDER], row[OLD] = head[0], head[1]
-    row[DEPTH], row[FIRST_NAME] = len(name), used[NAMES]
-    row[N_PATHS], row[FIRST_PATH] = n, used[PATHS]
+    row[OLDER], row[OLD] = older, old
+    row[DEPTH], row[FIRST_NAME] = depth, used[NAMES]
+    row[N_PATHS], row[FIRST_PATH] = n_paths, used[PATHS]
     row[FIRST_TAG] = used[PATH_TAGS]
-    memory.names[used[NAMES] : used[NAMES] + len(name)] = name
-    for p in range(n):
-        kept[used[PATHS] + p, 0] = ends[p, 0]
-        kept[used[PATHS] + p, 1] = ends[p, 1]
-        kept_scores[used[PATHS] + p] = scores[p] - scores[0]
-        for x in range(len(name)):
-            path_tags[used[PATH_TAGS] + p * len(name) + x] = tails[p, decided + x]
+    first_score = path_scores[used[PATHS]]
+    for p in range(n_paths):
+        path_scores[used[PATHS] + p] -= first_score
+        for x in range(depth):  # what is decided is left out
+            source = used[PATH_TAGS] + p * width + width - depth + x
+            path_tags[used[PATH_TAGS] + p * depth + x] = path_tags[source]
     used[STATES] += 1
-    used[NAMES] += len(name)
-    used[PATHS] += n
-    used[PATH_TAGS] += n * len(name)
+    used[NAMES] += depth
+    used[PATHS] += n_paths
+    used[PATH_TAGS] += n_paths * depth
     return np.int64(state)
 
 
@@ -180,46 +178,39 @@ def end_arc(state: Int, moves: Moves, memory: Memory) -> Int:
 
 
 @kernel
-def last_class(paths: SymbolArray) -> Int:
-    """Return how many candidates the last class has: the paths end with them, over and over."""
-    n = np.int64(1)
-    while n < len(paths) and paths[n, 1] > paths[n - 1, 1]:
-        n += 1
-    return n
+def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory) -> Int:
+    """Take a Viterbi step: the best paths of a state and one more class; return their number.
 
-
-@kernel
-def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory) -> Paths:
-    """Take a Viterbi step: the best paths of a state and one more class.
-
-    They are kept for each pair of (tag before, tag) in order 2, for each tag in order 1.
+    They are kept for each pair of (tag before, tag) in order 2, for each tag in order 1, and
+    written where the next paths are to be kept, with all their tags: nothing is set aside for them.
     """
     offsets, candidates, scores, context_rows, context = classes
     bigram, trigram = moves
+    paths, path_scores, path_tags = memory.paths, memory.path_scores, memory.path_tags
     second = len(trigram) > 0
     row = memory.states[state]
-    m = row[DEPTH]
-    n = row[N_PATHS]
-    paths = memory.paths[row[FIRST_PATH] : row[FIRST_PATH] + n]
-    path_scores = memory.path_scores[row[FIRST_PATH] : row[FIRST_PATH] + n]
-    path_tags = memory.path_tags[row[FIRST_TAG] : row[FIRST_TAG] + n * m]
+    m = np.int64(row[DEPTH])
+    old_path, n = np.int64(row[FIRST_PATH]), np.int64(row[N_PATHS])
+    old_tag = np.int64(row[FIRST_TAG])
+    new_path, new_tag = memory.used[PATHS], memory.used[PATH_TAGS]
     first = offsets[code]
     k = offsets[code + 1] - first
     context_row = context_rows[code]
-    groups = last_class(paths) if second else np.int64(1)
-    ends = np.empty((groups * k, 2), np.int32)
-    new_scores = np.empty(groups * k, np.int64)
-    tails = np.empty((groups * k, m + 1), np.int32)
+    # Paths end with the candidates of the last class, over and over: so many has it.
+    groups = 1
+    if second:
+        while groups < n and paths[old_path + groups, 1] > paths[old_path + groups - 1, 1]:
+            groups += 1
     for g in range(groups):
         for q in range(k):
             tag = candidates[first + q]
             best = np.int64(_LOWEST)
             chosen = 0
             for p in range(g, n, groups):
-                tag_before = paths[p, 1]
-                value = path_scores[p]
+                tag_before = paths[old_path + p, 1]
+                value = path_scores[old_path + p]
                 if second:
-                    value += trigram[paths[p, 0], tag_before, tag]
+                    value += trigram[paths[old_path + p, 0], tag_before, tag]
                 else:
                     value += bigram[tag_before, tag]
                     if context_row >= 0:
@@ -227,26 +218,18 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
                 if value > best:
                     best = value
                     chosen = p
+            last = paths[old_path + g, 1]
             if second and context_row >= 0:
-                best += context[context_row + q, paths[g, 1]]
-            new = g * k + q
-            ends[new, 0] = paths[g, 1] if second else 0
-            ends[new, 1] = tag
-            new_scores[new] = best + scores[first + q]
+                best += context[context_row + q, last]
+            paths[new_path, 0] = last if second else 0
+            paths[new_path, 1] = tag
+            path_scores[new_path] = best + scores[first + q]
             for x in range(m):
-                tails[new, x] = path_tags[chosen * m + x]
-            tails[new, m] = tag
-    return Paths(ends, new_scores, tails)
-
-
-@kernel
-def agreed(tails: SymbolArray) -> int:
-    """Return how many first tags all paths have in common."""
-    for x in range(tails.shape[1]):
-        for p in range(1, len(tails)):
-            if tails[p, x] != tails[0, x]:
-                return x
-    return int(tails.shape[1])
+                path_tags[new_tag + x] = path_tags[old_tag + chosen * m + x]
+            path_tags[new_tag + m] = tag
+            new_path += 1
+            new_tag += m + 1
+    return np.int64(groups * k)
 
 
 @kernel
@@ -254,19 +237,28 @@ def step_arc(
     state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
 ) -> tuple[Int, Int]:
     """Compute one arc by a Viterbi step; return its state and its output."""
-    paths = extend(state, code, classes, moves, memory)
-    row = memory.states[state]
-    m = row[DEPTH]
-    decided = agreed(paths.tails)
-    head = row[:2].copy()
+    n_paths = extend(state, code, classes, moves, memory)
+    row, names, tags = memory.states[state], memory.names, memory.path_tags
+    m = np.int64(row[DEPTH])
+    width = m + 1
+    first_tag, first_name = memory.used[PATH_TAGS], memory.used[NAMES]
+    # So many first tags have all paths in common.
+    decided = np.int64(0)
+    while decided < width:
+        p = np.int64(1)
+        while p < n_paths and tags[first_tag + p * width + decided] == tags[first_tag + decided]:
+            p += 1
+        if p < n_paths:
+            break
+        decided += 1
+    older, old = np.int64(row[OLDER]), np.int64(row[OLD])
     for x in range(decided):
-        head[0] = head[1] if len(moves.trigram) else 0
-        head[1] = paths.tails[0, x]
-    name = np.empty(m + 1 - decided, np.int32)
-    for x in range(len(name)):
-        name[x] = code if decided + x == m else memory.names[row[FIRST_NAME] + decided + x]
-    output = add_string(memory, paths.tails[0, :decided])
-    return find_state(memory, head, name, paths, decided), output
+        older = old if len(moves.trigram) else np.int64(0)
+        old = np.int64(tags[first_tag + x])
+    for x in range(decided, width):
+        names[first_name + x - decided] = code if x == m else names[row[FIRST_NAME] + x]
+    output = add_string(memory, tags[first_tag : first_tag + decided])
+    return kept_state(memory, older, old, width - decided, n_paths, width), output
 
 
 @kernel
@@ -285,16 +277,18 @@ def grow_arc(
     if memory.states[target, DEPTH] <= limit:
         return target << 32 | output
     row = memory.states[state]
-    m = row[DEPTH]
-    paths = extend(state, code, classes, moves, memory)
+    m = np.int64(row[DEPTH])
+    n_paths = extend(state, code, classes, moves, memory)
+    first_path = memory.used[PATHS]
+    best = np.argmax(memory.path_scores[first_path : first_path + n_paths])
     written = np.empty(m + 1, np.int32)
-    written[0] = paths.tails[np.argmax(paths.scores), 0]
+    written[0] = memory.path_tags[memory.used[PATH_TAGS] + best * (m + 1)]
     n_written = 1
-    head = np.empty(2, np.int32)
-    head[0] = row[OLD] if len(moves.trigram) else 0
-    head[1] = written[0]
-    certain = Paths(head.reshape(1, 2), np.zeros(1, np.int64), np.empty((1, 0), np.int32))
-    target = find_state(memory, head, memory.names[:0], certain, 0)
+    older = np.int64(row[OLD]) if len(moves.trigram) else np.int64(0)
+    old = np.int64(written[0])
+    memory.paths[first_path, 0], memory.paths[first_path, 1] = older, old
+    memory.path_scores[first_path] = 0
+    target = kept_state(memory, older, old, 0, 1, 0)
     for x in range(m):
         next_code = code if x == m - 1 else memory.names[row[FIRST_NAME] + 1 + x]
         target, output = step_arc(target, next_code, classes, moves, memory)
@@ -310,10 +304,10 @@ def has_room(memory: Memory, state: Int, most_paths: Int, limit: Int) -> bool:
 
     A step after a class of K candidates to one of L keeps K·L paths at most in order 2 and L in
     order 1, so ``most_paths``, of two of the widest classes, bounds them for every step. An arc
-    takes one step; a forced decision takes one more for each undecided class, and a state of its
-    own to start from. A state has a name of at most ``depth`` classes, each of its paths as many
-    tags, and each step writes at most as many tags and their number; what is forced is written
-    once more as a whole.
+    takes one step, whose paths are written before it is known whether they are kept; a forced
+    decision takes one more for each undecided class, and a state of its own to start from. A state
+    has a name of at most ``depth`` classes, each of its paths as many tags, and each step writes at
+    most as many tags and their number; what is forced is written once more as a whole.
     """
     used = memory.used
     depth = np.int64(memory.states[state, DEPTH]) + 1
@@ -330,6 +324,15 @@ def has_room(memory: Memory, state: Int, most_paths: Int, limit: Int) -> bool:
 
 
 @kernel
+def was_missed(missed: IndexArray, key: Int) -> bool:
+    """Tell whether an arc was met before; remember that it was met now."""
+    place = mixed(key) & (len(missed) - 1)
+    known = bool(missed[place] == key)
+    missed[place] = key
+    return known
+
+
+@kernel
 def run_lazy(
     codes: SymbolArray,
     starts: IndexArray,
@@ -338,10 +341,12 @@ def run_lazy(
     bounds: Bounds,
     memory: Memory,
     output: SymbolArray,
+    left: BoolArray,
 ) -> Int:
     """Tag sentences, growing the machine; return the first one that found no room, or their number.
 
-    The codes must be classes, and the starts rise within them.
+    The codes must be classes, and the starts rise within them. Sentences that are left to others
+    are marked in ``left``; if that is empty, all arcs are made at once.
     """
     arcs, strings = memory.arcs, memory.strings
     keys = arcs[:, 0]
@@ -349,11 +354,17 @@ def run_lazy(
     for s in range(len(starts) - 1):
         state = np.int64(0)
         place = starts[s]
+        growing = len(left) == 0
         for i in range(starts[s], starts[s + 1] + 1):
             code = np.int64(codes[i]) if i < starts[s + 1] else n_symbols - 1
             key = state * n_symbols + code
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
+                if not growing:
+                    growing = was_missed(memory.missed, key)
+                    if not growing:
+                        left[s] = True
+                        break
                 if not has_room(memory, state, bounds.most_paths, bounds.undecided):
                     return s
                 arcs[slot, 1] = grow_arc(state, code, classes, moves, bounds.undecided, memory)

@@ -17,7 +17,8 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.tagging.decode import decode_classes, tag_chances
 from sigmastar.tagging.fst.compose import compose
 from sigmastar.tagging.fst.composed import ComposedTransducer, n_classes_of, one_after_the_other
-from sigmastar.tagging.fst.lazy import MOST_STATES, LazyTransducer
+from sigmastar.tagging.fst.lazy import LazyTransducer
+from sigmastar.tagging.fst.memory import MOST_STATES
 from sigmastar.tagging.fst.ntype import greedy_machine, n_type
 from sigmastar.tagging.fst.openfst import NotSequential
 from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
@@ -148,7 +149,7 @@ class FSTTagger(Tagger, StoredModel):
             ahead = look_ahead if kind == "b" else None
             machine = LazyTransducer(model, max_states=max_states, look_ahead=ahead)
             if runs is not None:
-                machine.run_aligned(*runs)
+                machine.grow(*runs)
         else:
             machine = n_type(model if kind == "n2" else model.first_order(), int(kind[1]))
         info["build_seconds"] = time.perf_counter() - began
@@ -214,6 +215,7 @@ class FSTTagger(Tagger, StoredModel):
         one = tagger.as_one()
         if corpus is not None and one is not None:
             runs = tagger.to_classes(corpus)
+            one.grow(*runs)
             same = one.run_aligned(*runs) == one.one_after_the_other(*runs)
             info["rules_agreement"] = float(same.mean()) if len(same) else 1.0
             info["n_states"], info["n_arcs"] = one.n_states, one.n_arcs
