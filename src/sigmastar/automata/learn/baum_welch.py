@@ -56,7 +56,7 @@ def learn_baum_welch(
     n_states: int,
     *,
     start: Parameters | None = None,
-    settings: BaumWelchSettings = BaumWelchSettings(),  # noqa: B008  (frozen)
+    settings: BaumWelchSettings = BaumWelchSettings(),
     weights: FloatArray | None = None,
     validation: Data | None = None,
     random_state: RandomState = None,

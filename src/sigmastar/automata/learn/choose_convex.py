@@ -47,7 +47,7 @@ class ConvexSettings:
 def choose_convex(
     corpus: Data,
     plan: MomentPlan,
-    settings: ConvexSettings = ConvexSettings(),  # noqa: B008  (frozen)
+    settings: ConvexSettings = ConvexSettings(),
 ) -> Learned[WFA]:
     """Learn a convex automaton, with what is left to "auto" chosen by held-out likelihood.
 

@@ -43,7 +43,7 @@ class SeparableSettings:
 def choose_separable(
     corpus: Data,
     plan: MomentPlan,
-    settings: SeparableSettings = SeparableSettings(),  # noqa: B008  (frozen)
+    settings: SeparableSettings = SeparableSettings(),
 ) -> Learned[PFA]:
     """Learn a separable automaton, with what is left to "auto" chosen by held-out likelihood.
 

@@ -56,7 +56,7 @@ class SpectralSettings:
 def choose_spectral(
     corpus: Data,
     plan: MomentPlan,
-    settings: SpectralSettings = SpectralSettings(),  # noqa: B008  (frozen)
+    settings: SpectralSettings = SpectralSettings(),
 ) -> Learned[WFA]:
     """Learn a spectral automaton, with what is left to "auto" chosen by held-out likelihood.
 

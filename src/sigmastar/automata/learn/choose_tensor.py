@@ -51,7 +51,7 @@ class TensorSettings:
 def choose_tensor(
     corpus: Data,
     plan: MomentPlan,
-    settings: TensorSettings = TensorSettings(),  # noqa: B008  (frozen)
+    settings: TensorSettings = TensorSettings(),
 ) -> Learned[HMM]:
     """Learn a tensor HMM, with what is left to "auto" chosen by held-out likelihood.
 

@@ -52,7 +52,7 @@ def learn_gibbs(
     corpus: Corpus,
     n_states: int,
     *,
-    settings: GibbsSettings = GibbsSettings(),  # noqa: B008  (frozen)
+    settings: GibbsSettings = GibbsSettings(),
     start: PFA | None = None,
     random_state: RandomState = None,
 ) -> Learned[PFA]:

@@ -53,7 +53,7 @@ class MergeSettings:
 
 def learn_merged(
     corpus: Corpus,
-    settings: MergeSettings = MergeSettings(),  # noqa: B008  (frozen)
+    settings: MergeSettings = MergeSettings(),
 ) -> Learned[PFA]:
     """Learn a deterministic automaton; state 0 is its start.
 

@@ -48,7 +48,7 @@ class Method:
 def learn_from_frames(
     frames: Frames,
     unlabelled: Frames | None = None,
-    method: Method = Method(),  # noqa: B008 - frozen
+    method: Method = Method(),
     *,
     n_states: int,
     ridge: float = 1e-5,
