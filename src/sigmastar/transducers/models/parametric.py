@@ -48,7 +48,7 @@ class ParametricTransducer(TwoSided):
 
     kind: ClassVar[str] = "ParametricTransducer"
 
-    _arrays: ClassVar[Mapping[str, Fact]] = {
+    array_facts: ClassVar[Mapping[str, Fact]] = {
         "initial": Floats("states"),
         "transition": Floats("inputs", "states", "states"),
         "emission": Floats("states", "outputs"),

@@ -67,13 +67,13 @@ class Transducer(TwoSided):
 
     kind: ClassVar[str] = "Transducer"
 
-    _arrays: ClassVar[Mapping[str, Fact]] = {
+    array_facts: ClassVar[Mapping[str, Fact]] = {
         "initial": Floats("states"),
         "operators": Floats("operators", "states", "states"),
         "final": Floats("states"),
         "table": Codes("inputs", "outputs", low=-1, below="operators"),
     }
-    _flags: ClassVar[tuple[str, ...]] = ("joint",)
+    flags: ClassVar[tuple[str, ...]] = ("joint",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
