@@ -1,5 +1,7 @@
 """Machines that grow: when they make an arc, and how much room they take."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from sigmastar.tagging.kernels.lazy import STATES, STRINGS
 from tagging.oracles import random_model, random_sentences
 
 MODEL = random_model(3, order=2, n_tags=5)
-CODES, STARTS = random_sentences(np.random.default_rng(0), MODEL.n_classes, 40)
+CODES, STARTS = random_sentences(np.random.default_rng(0), MODEL.n_classes, 100)
 RULES = RuleSet.from_text("T0 -> T1 / T2 _", list(MODEL.tags))
 
 
@@ -55,3 +57,15 @@ def test_only_what_is_half_full_gets_more_room():
     assert more_room(room, used, most) == room._replace(states=16)
     assert more_room(room, used * 0, most) == Room(16, 32, 64, 64, 64, 32)
     assert more_room(most, used, most) is None
+
+
+def test_what_a_machine_met_before_does_not_change_its_forced_decisions():
+    # So small a memory that it is forgotten again and again.
+    def small():
+        return LazyTransducer(MODEL, look_ahead=1, max_states=64)
+
+    alone = [small().run_aligned(CODES[a:b], np.array([0, b - a])) for a, b in pairwise(STARTS)]
+    machine = small()
+    for _ in range(2):
+        np.testing.assert_array_equal(machine.run_aligned(CODES, STARTS), np.concatenate(alone))
+    assert machine.n_restarts > 1

@@ -92,13 +92,14 @@ class LazyTransducer:
                 fresh = self.n_arcs == 0
                 rest, marks = starts[done:], unmarked if at_once else left[done:]
                 memory = self._memory
-                done += int(run_lazy(codes, rest, classes, moves, bounds, memory, output, marks))
+                tagged = int(run_lazy(codes, rest, classes, moves, bounds, memory, output, marks))
+                done += tagged
                 if done == n:
                     break
                 room = more_room(self._room, self._memory.used, most_room(self.max_states))
                 if room is not None:
                     self._room, self._memory = room, enlarged(self._memory, room)
-                elif fresh:  # one sentence that is larger than the whole memory
+                elif fresh and not tagged:  # one sentence larger than the whole memory
                     left[done] = True
                     done += 1
                 else:

@@ -144,7 +144,7 @@ def kept_state(memory: Memory, older: Int, old: Int, depth: Int, n_paths: Int, w
     row[DEPTH], row[FIRST_NAME] = depth, used[NAMES]
     row[N_PATHS], row[FIRST_PATH] = n_paths, used[PATHS]
     row[FIRST_TAG] = used[PATH_TAGS]
-    first_score = path_scores[used[PATHS]]
+    first_score = path_scores[used[PATHS]] if n_paths else np.int64(0)
     for p in range(n_paths):
         path_scores[used[PATHS] + p] -= first_score
         for x in range(depth):  # what is decided is left out
