@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.automata.kernels.forward import FEW, advance, advance_run, copy_row
+from sigmastar.automata.kernels.forward import FEW, advance, advance_together, copy_row
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
@@ -73,7 +73,12 @@ def forward_pass(
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
-        advance_run(first, stop, parent, transitions[symbol[first]], alpha, rows)
+        operator = transitions[symbol[first]]
+        if stop - first < FEW:  # here: a call counts the references of all its arrays
+            for node in range(first, stop):
+                advance(alpha[parent[node]], operator, alpha[node])
+        else:
+            advance_together(first, stop, parent, operator, alpha, rows)
         for node in range(first, stop):
             normalize(alpha[node], node, alpha, scale)
 

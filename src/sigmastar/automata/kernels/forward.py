@@ -85,7 +85,12 @@ def forward_tree(
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
-        advance_run(first, stop, parent, transitions[symbol[first]], alpha, gathered)
+        operator = transitions[symbol[first]]
+        if stop - first < FEW:  # here: a call counts the references of all its arrays
+            for node in range(first, stop):
+                advance(alpha[parent[node]], operator, alpha[node])
+        else:
+            advance_together(first, stop, parent, operator, alpha, gathered)
         for node in range(first, stop):
             exponent[node] = exponent[parent[node]]
             if not SMALL <= largest(alpha, node) <= LARGE:
@@ -93,7 +98,7 @@ def forward_tree(
 
 
 @kernel
-def advance_run(
+def advance_together(
     first: int,
     stop: int,
     parent: SymbolArray,
@@ -101,14 +106,10 @@ def advance_run(
     alpha: FloatArray,
     gathered: FloatArray,
 ) -> None:
-    """Fill the vectors of the nodes ``first`` to ``stop`` from those of their parents."""
-    if stop - first < FEW:
-        for node in range(first, stop):
-            advance(alpha[parent[node]], operator, alpha[node])
-    else:
-        for node in range(first, stop):
-            copy_row(alpha, parent[node], gathered, node - first)
-        np.dot(gathered[: stop - first], operator, alpha[first:stop])
+    """Fill the vectors of the nodes ``first`` to ``stop`` from those of their parents by BLAS."""
+    for node in range(first, stop):
+        copy_row(alpha, parent[node], gathered, node - first)
+    np.dot(gathered[: stop - first], operator, alpha[first:stop])
 
 
 @kernel
@@ -136,9 +137,13 @@ def forward_sequence(
     codes: SymbolArray, transitions: FloatArray, vector: FloatArray, exponent: int
 ) -> int:
     """Advance ``vector`` in place over a whole sequence; return its new exponent."""
-    other = np.empty_like(vector)
+    pair = np.empty((2, len(vector)))
+    pair[0] = vector
+    here = 0
     for code in codes:
-        advance(vector, transitions[code], other)
-        exponent += rescale(other)
-        vector[:] = other
+        advance(pair[here], transitions[code], pair[1 - here])
+        here = 1 - here
+        if not SMALL <= largest(pair, here) <= LARGE:
+            exponent += rescale(pair[here])
+    vector[:] = pair[here]
     return exponent
