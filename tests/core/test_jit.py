@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import numba
 import pytest
+
+from sigmastar.core import jit
 
 pytestmark = pytest.mark.compiled
 
@@ -84,5 +88,30 @@ def test_without_a_place_to_write_kernels_compile_all_the_same(tmp_path):
 
 def test_checked_kernels_refuse_to_leave_their_arrays(tmp_path):
     more = "own.beyond(np.zeros(3), 3)"
-    done = run(tmp_path, more, SIGMASTAR_CHECKED_KERNELS="1")
+    done = run(tmp_path, more, SIGMASTAR_CHECKED_KERNELS="1", HOME=str(tmp_path))
     assert "IndexError" in done.stderr
+
+
+def test_code_is_compiled_anew_when_what_it_was_made_from_has_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "package_of_kernels"
+    package.mkdir()
+    (package / "whole.py").write_text(
+        "from sigmastar.core.jit import kernel\n"
+        "from package_of_kernels.part import times, FACTOR\n\n"
+        "@kernel\ndef whole(x):\n    return FACTOR + times(x)\n"
+    )
+    found = []
+    for factor in (2, 2, 3):
+        (package / "part.py").write_text(
+            f"from sigmastar.core.jit import kernel\nFACTOR = {factor}\n\n"
+            "@kernel\ndef times(x):\n    return FACTOR * x\n"
+        )
+        for name in [name for name in sys.modules if name.startswith(package.name)]:
+            monkeypatch.delitem(sys.modules, name)
+        jit._SOURCES.clear()
+        jit._digest.cache_clear()
+        whole = import_module("package_of_kernels.whole").whole
+        found.append((whole(10), sum(whole.stats.cache_hits.values())))
+    assert found == [(22, 0), (22, 1), (33, 0)]

@@ -4,13 +4,18 @@ No ``fastmath``: infinities and NaN carry meaning in our scores. With ``NUMBA_DI
 kernels run as they are written, to be stepped through and to have their lines counted. With
 ``SIGMASTAR_CHECKED_KERNELS=1`` every index is checked, which costs speed and shows any array that
 a kernel would leave. What is compiled is kept beside the source, else in the user's cache, else
-not at all: a cache that cannot be read or written never stands in the way.
+not at all: a cache that cannot be read or written never stands in the way, and compiled code is
+believed only while every file that it was made from is the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sys
 from collections.abc import Callable
+from functools import cache
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -31,7 +36,18 @@ if CHECKED:
 
 
 class _ForgivingCache(FunctionCache):  # type: ignore[misc]
-    """A cache whose damage costs a compilation, not a result."""
+    """A cache whose damage costs a compilation, not a result.
+
+    Numba takes compiled code for valid while the file of the kernel itself is unchanged; but what
+    the kernel calls, and the records it is given, are compiled into it from other files too.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        package = function.__module__.partition(".")[0]
+        sources = sorted(_sources(function.__module__, package))
+        stamp = hashlib.sha256(b"".join(_digest(file) for file in sources)).digest()
+        self._cache_file._source_stamp = (self._cache_file._source_stamp, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code, or None where the file is unreadable."""
@@ -53,6 +69,36 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]
             self.flush()
         except OSError:
             self.disable()
+
+
+_SOURCES: dict[str, set[str]] = {}  # by module
+
+
+def _sources(name: str, package: str) -> set[str]:
+    """Return the file of a module, and of all in its package that it has names from."""
+    if name in _SOURCES:
+        return _SOURCES[name]
+    module = sys.modules[name]
+    found = _SOURCES[name] = {str(getattr(module, "__file__", ""))}
+    for value in list(vars(module).values()):
+        origin = value.__name__ if isinstance(value, ModuleType) else _origin(value)
+        if origin in sys.modules and origin.partition(".")[0] == package:
+            found |= _sources(origin, package)
+    return found
+
+
+def _origin(value: object) -> str:
+    module = getattr(value, "__module__", None)
+    return module if isinstance(module, str) else ""
+
+
+@cache
+def _digest(file: str) -> bytes:
+    try:
+        with open(file, "rb") as content:
+            return hashlib.sha256(content.read()).digest()
+    except OSError:  # code from elsewhere than files
+        return b""
 
 
 def kernel(function: F) -> F:
