@@ -1,8 +1,12 @@
 """Facts about arrays: what is proved, and what is refused in words."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
+import sigmastar as ss
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Bytes, Codes, Flags, Floats, Offsets, proved
 
@@ -78,3 +82,14 @@ def test_bytes_and_flags():
         proved({"pool": Bytes("n")}, {"pool": [256]})
     with pytest.raises(InvalidModel, match="between 0 and 1"):
         proved({"on": Flags("n")}, {"on": [2]})
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_what_was_proved_is_read_only_in_copies_too(copied):
+    gaussian = ss.GaussianHMM(2, max_iter=1).fit(np.arange(20.0).reshape(10, 2)).model_
+    tagger = ss.ContinuousTagger([1.0], np.ones((1, 2, 1, 1)), [1.0], ss.Alphabet("a"), [0.5, 0.5])
+    pfa = ss.PFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a"))
+    for model in (copied(gaussian), copied(gaussian).emission, copied(tagger), copied(pfa)):
+        arrays = [value for value in vars(model).values() if isinstance(value, np.ndarray)]
+        assert arrays
+        assert not any(array.flags.writeable for array in arrays)

@@ -20,7 +20,7 @@ print(learner.predict([symbols]) == [symbols])
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("n", "short"), [(200, 0), (400, 50)])
+@pytest.mark.parametrize(("n", "short"), [(140, 0), (200, 50)])
 def test_a_pair_of_many_different_symbols_is_learned(n, short):
     # In a process of its own: a search in a full table would never return.
     script = LEARN.format(n=n, short=short)

@@ -13,7 +13,7 @@ from sigmastar.transducers.moments import lattices
 from sigmastar.transducers.transliteration import combine
 from sigmastar.transducers.transliteration.recipe import Recipe
 
-PAIRS = [("max", "макс"), ("anna", "анна"), ("axa", "акса"), ("nana", "нана")] * 40
+PAIRS = [("max", "макс"), ("anna", "анна"), ("axa", "акса"), ("nana", "нана")] * 15
 INPUTS = [x for x, _ in PAIRS]
 
 

@@ -1,6 +1,7 @@
 """Joint models over units and the transliterator built from them."""
 
 import inspect
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_every_method_learns_spelling_rules(method, least):
 @pytest.mark.parametrize("method", ["combined", "em"])
 def test_a_saved_transliterator_says_the_same(tmp_path, method):
     learner = ss.Transliterator(method, n_folds=2, scorers=("reverse", "spectral", "em"))
-    learner.fit(TRAIN[:200])
+    learner.fit(TRAIN[:100])
     learner.model_.save(tmp_path / "t.sigma")
     again = ss.load(tmp_path / "t.sigma").apply([x for x, _ in TEST], 3)[0]
     for one, two in zip(learner.n_best([x for x, _ in TEST], 3), again, strict=True):
@@ -195,7 +196,7 @@ def test_odd_inputs_are_counted_and_never_fatal_unless_asked():
 
 @pytest.mark.compiled
 def test_n_best_outputs_are_distinct_and_sorted():
-    learner = ss.Transliterator("combined", n_folds=2).fit(TRAIN[:200])
+    learner = ss.Transliterator("combined", n_folds=2).fit(TRAIN[:80])
     for found in learner.n_best([x for x, _ in TEST[:20]], 5):
         scores = [score for _, score in found]
         assert scores == sorted(scores, reverse=True)
@@ -210,7 +211,7 @@ def test_symbols_may_be_anything_and_units_larger():
 
 @pytest.mark.compiled
 def test_the_same_seed_gives_the_same_model():
-    one, two = (ss.Transliterator(n_folds=2, random_state=3).fit(TRAIN[:150]) for _ in range(2))
+    one, two = (ss.Transliterator(n_folds=2, random_state=3).fit(TRAIN[:60]) for _ in range(2))
     assert one.n_best(["nabax"], 4) == two.n_best(["nabax"], 4)
 
 
@@ -244,12 +245,17 @@ def test_pairs_of_which_none_can_be_aligned_are_refused():
         ss.Transliterator().fit([("", "б")])
 
 
+@cache
+def with_an_automaton():
+    return ss.Transliterator(n_folds=2, scorers=("spectral",)).fit(TRAIN[:60])
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["unit_keys", "unit_weights", "spectral:operators"])
 def test_parts_that_do_not_fit_each_other_are_refused(tmp_path, name):
     from sigmastar.core.model_files import Stored, write_stored
 
-    model = ss.Transliterator(n_folds=2, scorers=("spectral",)).fit(TRAIN[:60]).model_.to_stored()
+    model = with_an_automaton().model_.to_stored()
     changed = model.arrays | {name: model.arrays[name][:-1] if "key" not in name else
                               model.arrays[name] + 1000 * model.meta["base"] ** 3}  # fmt: skip
     write_stored(tmp_path / "t.sigma", Stored(model.kind, changed, model.meta))

@@ -34,6 +34,7 @@ __all__ = [
     "Flags",
     "Floats",
     "Offsets",
+    "Proved",
     "freeze_proved",
     "proved",
     "sizes_of",
@@ -253,7 +254,21 @@ def proved(facts: Mapping[str, Fact], arrays: Mapping[str, Any], **sizes: int) -
     return found
 
 
-def freeze_proved(record: object, facts: Mapping[str, Fact], **sizes: int) -> None:
+class Proved:
+    """A record whose arrays :func:`freeze_proved` has proved; copies are read-only as well.
+
+    NumPy's own copies and pickles can be written to, and kernels would be compiled once more for
+    such arrays.
+    """
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)
+
+
+def freeze_proved(record: Proved, facts: Mapping[str, Fact], **sizes: int) -> None:
     """Replace the arrays of a frozen record by read-only ones for which the facts are proved.
 
     What somebody else could write to is copied: nobody changes what has been proved.

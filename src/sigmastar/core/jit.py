@@ -20,6 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.caching import FunctionCache
 
 from sigmastar.core.compiling import watch_compiling
@@ -101,6 +102,16 @@ def _digest(file: str) -> bytes:
         return b""
 
 
+def _plain(argument: Any) -> Any:
+    """Return the type that a kernel is compiled for if another one hands it this argument.
+
+    To Numba a constant is a type of its own, and so is a number of 32 bits out of an array: the
+    same code would be compiled for each of them.
+    """
+    argument = types.unliteral(argument)  # type: ignore[attr-defined]
+    return types.int64 if argument is types.int32 else argument
+
+
 def kernel(function: F) -> F:
     """Compile a kernel; it runs on one thread, and :mod:`sigmastar.core.threads` runs several."""
     if numba.config.DISABLE_JIT:
@@ -108,6 +119,10 @@ def kernel(function: F) -> F:
         return np.errstate(all="ignore")(function)
     watch_compiling()
     compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED)(function)
+    call_template = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: call_template(
+        [_plain(arg) for arg in args], {name: _plain(arg) for name, arg in kws.items()}
+    )
     try:
         compiled._cache = _ForgivingCache(function)
     except RuntimeError:  # no directory to write to

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Fact, freeze_proved
+from sigmastar.core.facts import Fact, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -18,7 +18,7 @@ from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 __all__ = ["CodedModel"]
 
 
-class CodedModel(StoredModel):
+class CodedModel(Proved, StoredModel):
     """A frozen dataclass of arrays, of the alphabets that code their axes, and of flags.
 
     ``array_facts`` says what is true of the arrays, ``alphabets`` which of their sizes each

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
-from sigmastar.core.facts import Fact, Floats, freeze_proved
+from sigmastar.core.facts import Fact, Floats, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray
@@ -37,7 +37,7 @@ _FACTS: dict[str, Fact] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContinuousTagger(StoredModel):
+class ContinuousTagger(Proved, StoredModel):
     """A weighted sequence tagger whose inputs are vectors.
 
     Parameters

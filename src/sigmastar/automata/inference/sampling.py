@@ -77,7 +77,7 @@ def _run(automaton: PFA, n: int, rng: np.random.Generator, limit: int, stopping:
     symbols, offsets = draw_strings(
         rng,
         np.cumsum(automaton.initial),
-        np.cumsum(emit, axis=1),
+        np.ascontiguousarray(np.cumsum(emit, axis=1)),
         np.cumsum(automaton.transitions, axis=2),
         n,
         limit,

@@ -61,7 +61,7 @@ class _Arc(NamedTuple):
     def some(self, most: int) -> Arrivals:
         """Return every so many-th arrival, so that there are not many more than wanted."""
         step = max(len(self.arrivals.begin) // most, 1)
-        return Arrivals(self.arrivals.begin[::step], self.arrivals.end[::step])
+        return Arrivals(*(np.ascontiguousarray(places[::step]) for places in self.arrivals))
 
 
 class Structure:

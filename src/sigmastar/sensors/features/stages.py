@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Fact, Floats, freeze_proved, sizes_of
+from sigmastar.core.facts import Fact, Floats, Proved, freeze_proved, sizes_of
 from sigmastar.core.rules import Real
 from sigmastar.core.types import FloatArray
 
@@ -43,7 +43,7 @@ METRICS = ("euclidean", "correlation", "cosine")
 READINGS = ("clip", "reciprocal", "log")
 
 
-class FeatureStage(ABC):
+class FeatureStage(Proved, ABC):
     """One step from frames to features: a frozen record of arrays, with their facts, and settings.
 
     How many numbers go in and come out is read off the arrays with dimensions ``inputs`` and

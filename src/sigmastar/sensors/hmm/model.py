@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from sigmastar.core.errors import InvalidModel
-from sigmastar.core.facts import Codes, Fact, Floats, freeze_proved
+from sigmastar.core.facts import Codes, Fact, Floats, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.types import FloatArray, IndexArray
@@ -28,7 +28,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StateModel(StoredModel):
+class StateModel(Proved, StoredModel):
     """The numbers of a hidden Markov model over measurements, proved, saved and loaded.
 
     :class:`~sigmastar.MeasurementHMM`, which answers questions, says what they are.
@@ -96,8 +96,7 @@ class StateModel(StoredModel):
     @cached_property
     def chain(self) -> Chain:
         """The arrays that the kernels of the chain take."""
-        back = np.ascontiguousarray(self.transitions.T)
-        return Chain(self.initial.copy(), self.transitions.copy(), back)
+        return Chain(self.initial.copy(), self.transitions.copy(), self.transitions.T.copy())
 
     @cached_property
     def log_initial(self) -> FloatArray:

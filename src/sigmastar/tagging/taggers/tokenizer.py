@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
-from sigmastar.core.facts import Codes, Fact, freeze_proved
+from sigmastar.core.facts import Codes, Fact, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import over_rows
@@ -35,7 +35,7 @@ FACTS: dict[str, Fact] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tokenizer(StoredModel):
+class Tokenizer(Proved, StoredModel):
     """Cuts text into sentences and tokens, and tokens into words.
 
     :func:`sigmastar.learn_tokens` learns one from a treebank; :meth:`default` needs none.

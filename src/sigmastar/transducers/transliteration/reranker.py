@@ -111,10 +111,11 @@ def train_features(
 def feature_scores(found: Candidates, units: Units, weights: FloatArray) -> FloatArray:
     """Return the sum of the weights of each candidate's features."""
     scores, marks, whole = np.zeros(len(found)), unit_marks(units), found.arrays()
+    owner = np.ascontiguousarray(found.owner)
 
     def score(first: int, last: int) -> None:
         part = whole._replace(offsets=whole.offsets[first : last + 1])
-        score_candidates(part, found.owner[first:last], marks, weights, scores[first:last])
+        score_candidates(part, owner[first:last], marks, weights, scores[first:last])
 
     over_rows(score, len(found))
     return scores

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
-from sigmastar.core.facts import Fact, freeze_proved, sizes_of
+from sigmastar.core.facts import Fact, Proved, freeze_proved, sizes_of
 from sigmastar.core.types import FloatArray, IndexArray
 
 __all__ = [
@@ -39,7 +39,7 @@ Statistics: TypeAlias = dict[str, FloatArray]  # by name; of several blocks they
 EMISSIONS: dict[str, type[Emission]] = {}  # by the name written in files
 
 
-class Emission(ABC):
+class Emission(Proved, ABC):
     """Densities of frames in each state."""
 
     name: ClassVar[str]
