@@ -10,7 +10,7 @@ from sigmastar.tagging.fst.composed import ComposedTransducer
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.memory import Room, more_room
 from sigmastar.tagging.fst.rules import RuleSet
-from sigmastar.tagging.kernels.lazy import STATES, STRINGS
+from sigmastar.tagging.kernels.lazy import MEETINGS, STATES, STRINGS
 from tagging.oracles import random_model, random_sentences
 
 MODEL = random_model(3, order=2, n_tags=5)
@@ -26,20 +26,40 @@ def machines():
 
 @pytest.mark.patient
 @pytest.mark.parametrize("which", [0, 1])
-def test_arcs_are_made_when_they_are_met_again(which):
+def test_arcs_are_made_when_they_were_met_several_times(which):
     machine, expected = list(machines())[which]
     codes, starts = CODES[STARTS[0] : STARTS[1]], STARTS[:2]
     sizes = []
-    for _ in range(4):
+    for _ in range(MEETINGS + 2):
         np.testing.assert_array_equal(machine.run_aligned(codes, starts), expected[: len(codes)])
         sizes.append(machine.n_arcs)
-    assert sizes == [0, len(codes) + 1, len(codes) + 1, len(codes) + 1]
-    for _ in range(4):
+    assert sizes == [0] * (MEETINGS - 1) + [len(codes) + 1] * 3
+    for _ in range(4 * MEETINGS):
         np.testing.assert_array_equal(machine.run_aligned(CODES, STARTS), expected)
     whole = list(machines())[which][0]
     whole.grow(CODES, STARTS)
     assert machine.n_arcs == whole.n_arcs  # nothing is left for later
     np.testing.assert_array_equal(whole.run_aligned(CODES, STARTS), expected)
+
+
+@pytest.mark.patient
+@pytest.mark.parametrize("max_states", [1, 1 << 20])
+def test_what_is_decided_by_viterbi_passes_through_rules_and_words(max_states):
+    text = "T0 -> T1 / T2 _ T1\na/T1 -> T3 / _ b/ANY\nT3 -> T0 / <s> _\nT2 -> T4 / _ T4 </s>"
+    rules = RuleSet.from_text(text, list(MODEL.tags))
+    rng = np.random.default_rng(1)
+    codes, starts = random_sentences(rng, MODEL.n_classes, 60)
+    # One sentence holds more tags than there is room for what the rules remember.
+    codes = np.concatenate((codes, rng.integers(0, MODEL.n_classes, 200, np.int32)))
+    starts = np.append(starts, len(codes))
+    words = rng.integers(0, 1 + len(rules.alphabet.words), len(codes), np.int32)
+    machine = ComposedTransducer(LazyTransducer(MODEL), rules, max_states=max_states)
+    found = machine.run_aligned(words * MODEL.n_classes + codes, starts)
+    plain = decode_classes(MODEL, codes, starts)
+    np.testing.assert_array_equal(found, rules.apply(plain, starts, words))
+    assert (found != plain).any()
+    assert machine.n_arcs == 0
+    assert (machine.n_restarts > 0) == (max_states == 1)
 
 
 @pytest.mark.patient

@@ -1,13 +1,15 @@
 """A tagger, rules and phrases as one transducer, composed while it tags.
 
 The composition of a tagger with what comes after it is sequential wherever every part is, but a
-table of all its states would be the product of them all. So an arc is computed the first time that
-a text needs it (kernels.composed) and looked up ever after: one look-up a word, whatever the number
-of rules. The result is that of running the parts one after the other, tag for tag.
+table of all its states would be the product of them all. So an arc is computed when texts need it
+(kernels.composed) and looked up ever after: one look-up a word, whatever the number of rules. Where
+arcs are yet to be made, the tagger decides by Viterbi, and what comes after it is one look-up a
+word too. The result is that of running the parts one after the other, tag for tag.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,8 @@ import numpy as np
 from sigmastar.core.arrays import checked_runs
 from sigmastar.core.hashing import table_size
 from sigmastar.core.threads import ForkLock
-from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.core.types import IndexArray, Int, SymbolArray
+from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.lazy import LazyTransducer, tag_apart
 from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
 from sigmastar.tagging.fst.rules import RuleSet
@@ -33,10 +36,12 @@ from sigmastar.tagging.kernels.composed import (
     forget_rows,
     move_rows,
     run_composed,
+    run_rows,
 )
 from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs
+from sigmastar.tagging.kernels.stages import TAG_BITS
 
 __all__ = ["ComposedTransducer", "one_after_the_other"]
 
@@ -154,31 +159,63 @@ class ComposedTransducer:
     def _run(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
         codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
         output = np.empty(len(codes), np.int32)
-        longest = int(np.diff(starts).max(initial=0))
-        buffers = np.empty((4, longest + 2), np.int32)  # all that is held back, and one tag more
-        row = np.empty(len(self.stages.start), np.int64)
-        n = len(starts) - 1
-        left = np.zeros(n, np.bool_)
+        buffers, row = self._room_to_work(starts)
+        left = np.zeros(len(starts) - 1, np.bool_)
         unmarked = left[:0]
-        done = 0
+
+        def run(done: int) -> tuple[Int, Int]:
+            rest, marks = starts[done:], unmarked if at_once else left[done:]
+            return run_composed(codes, rest, self._joint(), buffers, row, output, marks)
+
+        left[self._in_turn(run, len(left))] = True
+        apart = self._by_rows if self._patient else self.one_after_the_other
+        tag_apart(np.flatnonzero(left), codes, starts, apart, output)
+        return output
+
+    def _by_rows(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+        """Tag by Viterbi; let the tags pass through the stages."""
+        assert isinstance(self.machine, LazyTransducer)
+        words, classes = np.divmod(codes, np.int32(self.n_classes))
+        symbols = words << TAG_BITS | decode_classes(self.machine.model, classes, starts)
+        output = np.empty(len(codes), np.int32)
+        buffers, row = self._room_to_work(starts)
+        large = self._in_turn(
+            lambda done: run_rows(
+                symbols, starts[done:], self.stages, self._rows, buffers, row, output
+            ),
+            len(starts) - 1,
+        )
+        tag_apart(np.array(large, np.int64), codes, starts, self.one_after_the_other, output)
+        return output
+
+    def _room_to_work(self, starts: IndexArray) -> tuple[SymbolArray, IndexArray]:
+        """Return buffers for all that is held back and one tag more, and a row."""
+        longest = int(np.diff(starts).max(initial=0))
+        return np.empty((4, longest + 2), np.int32), np.empty(len(self.stages.start), np.int64)
+
+    def _in_turn(self, run: Callable[[int], tuple[Int, Int]], n: int) -> list[int]:
+        """Run over sentences, making room; return those that need more than the whole memory.
+
+        ``run`` goes on after as many sentences as it is told; it returns how many more it did, and
+        why it stopped.
+        """
+        large: list[int] = []
+        done, emptied_at = 0, -1
         with self._lock:
-            emptied_at = -1
             while done < n:
-                rest, marks = starts[done:], unmarked if at_once else left[done:]
-                tagged, why = run_composed(codes, rest, self._joint(), buffers, row, output, marks)
+                tagged, why = run(done)
                 done += int(tagged)
                 if why == DONE:
                     break
                 if why == NO_ARC:
                     assert isinstance(self.machine, SequentialTransducer)
                     raise self.machine.refused(done)
-                if emptied_at == done:  # a sentence that needs more than the whole memory
-                    left[done] = True
+                if emptied_at == done:
+                    large.append(done)
                     done += 1
                 elif not self._make_room(int(why)):
                     emptied_at = done
-        tag_apart(np.flatnonzero(left), codes, starts, self.one_after_the_other, output)
-        return output
+        return large
 
     def one_after_the_other(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Return the same tags by running the parts one after the other."""

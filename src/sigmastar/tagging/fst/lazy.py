@@ -1,7 +1,7 @@
 """The lazy transducer: exact, grown while tagging, bounded in memory.
 
 It equals the tagger on every sentence, because each arc is a Viterbi step of the tagger itself. An
-arc is made where it pays: when it is met for the second time, or when text is given to grow on.
+arc is made where it pays: when it was met several times, or when text is given to grow on.
 With ``look_ahead`` a tag is decided at the latest so many words later (Kempe's b-type, in spirit:
 bounded look-ahead, and look-back through the decided tags); the machine is then finite, and equal
 to the tagger wherever no decision was forced.

@@ -32,7 +32,7 @@ __all__ = ["MOST_STATES", "Room", "enlarged", "first_room", "more_room", "most_r
 # Columns of the states point, as 32-bit numbers, into parts of at most 64 entries a state.
 MOST_STATES = 1 << 24
 _FIRST_STATES = 1 << 14
-_MISSED = 1 << 16  # arcs met once that are remembered, a power of two
+_MISSED = 1 << 16  # arcs met but not made that are remembered, a power of two
 
 
 class Room(NamedTuple):

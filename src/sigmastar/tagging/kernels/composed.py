@@ -28,8 +28,8 @@ from sigmastar.tagging.kernels.lazy import (
     Memory,
     grow_arc,
     has_room,
+    is_due,
     kept_state,
-    was_missed,
 )
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs, write_string
@@ -48,6 +48,7 @@ __all__ = [
     "forget_rows",
     "move_rows",
     "run_composed",
+    "run_rows",
 ]
 
 TAGS = (1 << TAG_BITS) - 1
@@ -220,7 +221,7 @@ def run_composed(
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
                 if not growing:
-                    growing = was_missed(missed, key)
+                    growing = is_due(missed, key)
                     if not growing:
                         left[s] = True
                         break
@@ -296,6 +297,44 @@ def run_composed(
             value = arcs[slot, 1]
             state = value >> 32
             string = value & 0xFFFFFFFF
+            for x in range(string + 1, string + 1 + strings[string]):
+                output[place] = strings[x]
+                place += 1
+    return len(starts) - 1, DONE
+
+
+@kernel
+def run_rows(
+    symbols: SymbolArray,
+    starts: IndexArray,
+    stages: Stages,
+    rows: Rows,
+    buffers: SymbolArray,
+    row: IndexArray,
+    output: SymbolArray,
+) -> tuple[Int, Int]:
+    """Let tags with the marks of their words pass through the stages alone.
+
+    The rows are all that grows: as few occur, that is one look-up a word whatever the stages are.
+    Return how many sentences were done, and why it stopped.
+    """
+    arcs, strings = rows.arcs, rows.strings
+    keys = arcs[:, 0]
+    for s in range(len(starts) - 1):
+        number = np.int64(0)
+        place = starts[s]
+        for i in range(starts[s], starts[s + 1] + 1):
+            read = np.int64(symbols[i]) if i < starts[s + 1] else np.int64(END)
+            key = pair_key(number, read + 1)
+            slot = find_slot(keys, key)
+            if keys[slot] == EMPTY:
+                n_read = i - starts[s] + 1
+                if not has_rows(rows.used, rows.values, rows.slots, arcs, strings, n_read):
+                    return s, NO_ROOM_FOR_ROWS
+                keys[slot] = key
+                arcs[slot, 1] = row_arc(number, read, stages, rows, buffers, row)
+            number = arcs[slot, 1] >> 32
+            string = arcs[slot, 1] & 0xFFFFFFFF
             for x in range(string + 1, string + 1 + strings[string]):
                 output[place] = strings[x]
                 place += 1

@@ -6,9 +6,9 @@ decided tags and the classes read since, so these name a state. An arc (state, c
 once, by a Viterbi step, and looked up ever after; the arc of the symbol ``n_classes`` ends a
 sentence.
 
-To make an arc costs as much as many Viterbi steps, and most arcs of a text are never met again. So
-an arc is made when it is met for the second time, and then all that its sentence needs; a sentence
-whose arc is met for the first time is left to Viterbi, which writes the same.
+To make the arcs of a sentence costs as much as some ten times Viterbi, and most arcs of a text are
+never met again. So a sentence is left to Viterbi, which writes the same, until it has met the same
+missing arc ``MEETINGS`` times: then that is made, and all that the sentence needs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ __all__ = ["ARCS", "COLUMNS", "COUNTERS", "NAMES", "PATHS", "PATH_TAGS", "STATES
 __all__ += ["Memory", "enter_states", "forget", "move_arcs", "run_lazy"]
 
 _LOWEST = -(1 << 62)
+MEETINGS = 8
+_MEETING_BITS = 4
 # Columns of the states: the last two decided tags, how many classes were read since and where they
 # stand among the names, how many paths are kept, where they stand, and where their tags do.
 OLDER, OLD, DEPTH, FIRST_NAME, N_PATHS, FIRST_PATH, FIRST_TAG = range(7)
@@ -50,7 +52,7 @@ class Memory(NamedTuple):
     path_scores: IndexArray
     path_tags: SymbolArray  # undecided tags of each path
     strings: SymbolArray  # outputs: a length, then so many tags; the first is empty
-    missed: IndexArray  # arcs that were met once, by key, each in the one place it may have
+    missed: IndexArray  # arcs by key and how often they were met, each in its one possible place
     used: IndexArray  # (COUNTERS,)
 
 
@@ -324,12 +326,16 @@ def has_room(memory: Memory, state: Int, most_paths: Int, limit: Int) -> bool:
 
 
 @kernel
-def was_missed(missed: IndexArray, key: Int) -> bool:
-    """Tell whether an arc was met before; remember that it was met now."""
+def is_due(missed: IndexArray, key: Int) -> bool:
+    """Tell whether a missing arc was met often enough to be made; count that it was met.
+
+    A key is less than 2^24 states times 2^31 symbols, so there are bits left to count in.
+    """
     place = mixed(key) & (len(missed) - 1)
-    known = bool(missed[place] == key)
-    missed[place] = key
-    return known
+    if missed[place] >> _MEETING_BITS != key:
+        missed[place] = key << _MEETING_BITS
+    missed[place] += 1
+    return bool(missed[place] & ((1 << _MEETING_BITS) - 1) >= MEETINGS)
 
 
 @kernel
@@ -361,7 +367,7 @@ def run_lazy(
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
                 if not growing:
-                    growing = was_missed(memory.missed, key)
+                    growing = is_due(memory.missed, key)
                     if not growing:
                         left[s] = True
                         break
