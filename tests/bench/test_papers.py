@@ -90,6 +90,26 @@ def test_nothing_on_the_page_is_run(tmp_path):
     assert "its figures mean nothing" in text
 
 
+def test_published_figures_stand_below_ours_and_columns_are_written_alike(tmp_path):
+    rows = [
+        {"pairs": 1e3, "NED published": 21.2, "NED, beam": 20.8, "σ": 73.0, "σ, paper": 72.5},
+        {"pairs": 1e6, "NED published": None, "NED, beam": 20.0, "σ": 70.5, "σ, paper": 71.0},
+    ]
+    picture = "<svg xmlns='http://www.w3.org/2000/svg'><title>Error &amp; size</title></svg>"
+    exhibits = [exhibit("table", lambda settings: Shown(rows, [picture]))]
+    write_papers_page(list(make_exhibits(exhibits, Settings(), tmp_path)), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "σ<small>paper</small>" in text
+    assert "73.00<small>72.50</small>" in text
+    assert "1,000,000" in text
+    assert "NED published" in text  # of no column of ours
+    assert "<figcaption>Error &amp; size</figcaption>" in text
+    assert "<details>" not in text
+    many = [exhibit("table", lambda settings: Shown(rows * 20, [picture]))]
+    write_papers_page(list(make_exhibits(many, Settings(seed=1), tmp_path)), tmp_path / "page.html")
+    assert "<summary>40 rows</summary>" in (tmp_path / "page.html").read_text()
+
+
 def test_every_exhibit_has_a_name_of_its_own_and_a_command():
     keys = [item.key for item in ALL_EXHIBITS]
     assert len(set(keys)) == len(keys)

@@ -23,6 +23,7 @@ def test_every_exhibit_has_rows_of_the_same_columns_and_says_what_to_mind(shown)
         assert {tuple(row) for row in exhibit.rows} == {tuple(exhibit.rows[0])}
         assert all(note.endswith(".") for note in exhibit.notes)
         assert exhibit.notes
+        assert all(picture.startswith("<svg") for picture in exhibit.pictures)
 
 
 def test_figures_of_the_paper_stand_beside_ours(shown):
@@ -47,3 +48,4 @@ def test_a_column_of_table_2_goes_with_its_language(monkeypatch):
     assert {r["machine"]: r["Dutch (X), published"] for r in found.rows} == dict(
         LANGUAGES["Dutch"].accuracy
     )
+    assert ">90.0 %<" in found.pictures[0]

@@ -32,14 +32,18 @@ def test_a_steep_beginning_does_not_flatten_a_curve() -> None:
     assert ">-10</text>" in gentle
 
 
-def test_the_legend_stands_where_the_curves_are_not() -> None:
-    def places(values: list[float]) -> list[float]:
-        given = {"first": (range(5), values), "second": (range(5), values)}
-        picture = lines(given, title="t", x_title="x", y_title="y")
-        return [float(y) for y in re.findall(r'y="([\d.]+)"[^>]*>(?:first|second)</text>', picture)]
-
-    falling, rising = places([4.0, 3.0, 2.0, 1.0, 0.0]), places([0.0, 1.0, 2.0, 3.0, 4.0])
-    assert max(falling) < 60 < 150 < min(rising)
+def test_the_legend_stands_below_the_curves_and_inside_the_picture() -> None:
+    names = [f"the {number}th of many curves" for number in range(5)]
+    given = {name: ([0.0, 1.0], [0.0, float(number)]) for number, name in enumerate(names)}
+    picture = lines(given, title="t", x_title="x", y_title="y")
+    places = re.findall(r'x="([\d.]+)" y="([\d.]+)"[^>]*>the \dth of many curves</text>', picture)
+    across, down = np.array(places, dtype=float).T
+    width, height = (int(side) for side in re.findall(r'viewBox="0 0 (\d+) (\d+)"', picture)[0])
+    (below,) = re.findall(r'y="([\d.]+)"[^>]*>x</text>', picture)
+    assert float(below) < down.min()
+    assert down.max() < height
+    assert (across + 6.4 * len(names[0])).max() < width
+    assert len(set(places)) == len(names)
 
 
 def test_logarithmic_axes_place_powers_evenly_and_leave_out_what_is_not_positive() -> None:

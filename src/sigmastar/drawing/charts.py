@@ -106,7 +106,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Markup:
-    """Draw curves over common axes, with a legend where there are several.
+    """Draw curves over common axes, with a legend below where there are several.
 
     On a logarithmic axis points that are not positive have no place and are left out.
     """
@@ -123,7 +123,6 @@ def lines(
         low, high = float(np.floor(every_y.min())), float(np.ceil(high))
     frame = _Frame((float(every_x.min()), float(every_x.max())), (low, high), 240)
     parts = frame.axes(x_title, y_title, powers=log_y, x_powers=log_x)
-    legend = _legend_top(frame, every_x, every_y, len(finite))
     for index, (name, (x, y)) in enumerate(finite.items()):
         # What lies below the picture is left out, not drawn along its edge.
         x, y = x[y >= frame.y_range[0]], y[y >= frame.y_range[0]]
@@ -152,12 +151,11 @@ def lines(
                 )
                 for (px, py), a, b in zip(places, x, y, strict=True)
             ]
-        if len(finite) > 1:
-            line = legend + 15 * index
-            parts.append(
-                label(frame.right - 4, line, shorten(name, 28), anchor="end", fill=stroke, size=11)
-            )
-    return svg(_WIDTH, frame.height, *parts, title=title)
+    height = frame.height
+    if len(finite) > 1:
+        names = [shorten(name, 40) for name in finite]
+        height = _add_legend(parts, names, frame.left, height + 10, _WIDTH)
+    return svg(_WIDTH, height, *parts, title=title)
 
 
 def stems(values: Sequence[float], *, title: str, x_title: str, y_title: str) -> Markup:
@@ -208,14 +206,22 @@ def strips(
                     )
                 )
                 begin = position
-    x, y = left, 34.0 * len(rows) + 16
+    height = _add_legend(parts, names, left, 34.0 * len(rows) + 16, width)
+    return svg(width, height, *parts, title=title)
+
+
+def _add_legend(
+    parts: list[Markup], names: Sequence[str], left: float, top: float, width: float
+) -> float:
+    """Name the colours in lines that begin at the left; return where the picture ends."""
+    x, y = left, top
     for index, name in enumerate(names):
-        if x + 7 * len(name) + 30 > width:
+        if x > left and x + 6.4 * len(name) + 15 > width:
             x, y = left, y + 18
         parts.append(rect((x, y - 9), (10, 10), f"fill:{colour(index)}", rx=2))
         parts.append(label(x + 15, y, name, size=11))
         x += 6.4 * len(name) + 34
-    return svg(width, y + 10, *parts, title=title)
+    return y + 10
 
 
 def _scaled(values: Sequence[float], log: bool) -> FloatArray:
@@ -228,14 +234,6 @@ def _scaled(values: Sequence[float], log: bool) -> FloatArray:
 
 def _power(exponent: float) -> str:
     return f"{10.0**exponent:g}" if 0 <= exponent <= 4 else f"1e{exponent:.0f}"
-
-
-def _legend_top(frame: _Frame, x: FloatArray, y: FloatArray, rows: int) -> float:
-    """Return where a legend at the right begins: above or below the curves, as there is room."""
-    ends = frame.y(y[frame.x(x) > 0.4 * frame.left + 0.6 * frame.right])
-    if len(ends) and ends.min() - frame.top > frame.bottom - ends.max():
-        return frame.top + 12
-    return frame.bottom - 10 - 15 * (rows - 1)
 
 
 def _told(place: float, log: bool) -> str:

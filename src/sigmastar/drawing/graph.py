@@ -49,6 +49,7 @@ def draw_graph(
     start: FloatArray,
     stop: FloatArray,
     title: str,
+    framed: bool = True,
 ) -> Markup:
     """Draw states and arcs.
 
@@ -62,6 +63,8 @@ def draw_graph(
         How often each state is visited, the most visited drawn largest.
     start, stop : array
         Probability of starting and of stopping in each state.
+    framed : bool
+        Whether to put the picture into a frame that a page lets be moved sideways.
     """
     n = len(names)
     height = 300.0 if n <= 3 else min(330.0 + 14 * n, 560.0)
@@ -86,7 +89,7 @@ def draw_graph(
         _node(i, names[i], centres[i], radii[i], float(start[i]), float(stop[i])) for i in range(n)
     ]
     picture = svg(_WIDTH, height, *drawn, *nodes, title=title)
-    return element("div", picture, class_="graph")
+    return element("div", picture, class_="graph") if framed else picture
 
 
 def _node(

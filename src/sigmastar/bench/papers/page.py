@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import base64
+import html
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from sigmastar.bench.papers.exhibit import Cell
 from sigmastar.bench.papers.run import Made
-from sigmastar.drawing.markup import Markup, element, join
+from sigmastar.drawing.markup import Child, Markup, element, join
 from sigmastar.show.report.page import Section, card, page, table, write_page
 
 __all__ = ["write_papers_page"]
+
+_PAPER = re.compile(r",? (?:paper|published)$")  # ends the name of a column
+_MOST_ROWS = 30  # of a figure's table that is shown at once
 
 
 def write_papers_page(made: Sequence[Made], path: Path) -> None:
@@ -48,28 +53,68 @@ def _card(made: Made) -> Markup:
     )
     if made.problem is not None:
         return card(exhibit.title, element("p", f"Not made: {made.problem}"), told, wide=True)
-    rows = made.shown.rows
-    columns = list(rows[0]) if rows else []
+    shown = made.shown
+    pictures = element("div", *map(_picture, shown.pictures), class_="pictures")
+    numbers = _table(shown.rows)
+    if shown.pictures and len(shown.rows) > _MOST_ROWS:
+        numbers = element("details", element("summary", f"{len(shown.rows)} rows"), numbers)
     return card(
         exhibit.title,
-        *(_picture(picture, exhibit.title) for picture in made.shown.pictures),
-        table(columns, ([_text(row.get(name)) for name in columns] for row in rows)),
-        join(*(element("p", note) for note in made.shown.notes)),
+        pictures if shown.pictures else None,
+        numbers,
+        join(*(element("p", note) for note in shown.notes)),
         told,
         wide=True,
     )
 
 
-def _picture(picture: str, title: str) -> Markup:
+def _table(rows: Sequence[Mapping[str, Cell]]) -> Markup:
+    """Write rows; a published figure stands below ours, in one cell."""
+    columns = list(rows[0]) if rows else []
+    texts = {name: _texts([row.get(name) for row in rows]) for name in columns}
+    of_paper = {
+        _PAPER.sub("", name): texts.pop(name)
+        for name in columns
+        if _PAPER.search(name) and _PAPER.sub("", name) in columns
+    }
+    headings: list[Child] = []
+    cells: list[Sequence[Child]] = []
+    for name, ours in texts.items():
+        theirs = of_paper.get(name)
+        headings.append(name if theirs is None else _pair(name, "paper"))
+        cells.append(ours if theirs is None else list(map(_pair, ours, theirs)))
+    return table(headings, zip(*cells, strict=True))
+
+
+def _pair(ours: str, theirs: str) -> Markup:
+    return join(ours, element("small", theirs))
+
+
+def _picture(picture: str) -> Markup:
     # As an image: whatever the folder held, nothing in it is run.
     data = base64.b64encode(picture.encode()).decode()
-    return element("img", src=f"data:image/svg+xml;base64,{data}", alt=title, style="width:100%")
+    named = re.search(r"<title>([^<]*)</title>", picture)
+    title = html.unescape(named[1]) if named else ""
+    return element(
+        "figure",
+        element("figcaption", title),
+        element("img", src=f"data:image/svg+xml;base64,{data}", alt=title),
+    )
 
 
-def _text(cell: Cell) -> str:
+def _texts(cells: Sequence[Cell]) -> list[str]:
+    """Write the cells of a column, whole numbers as such if all of them are."""
+    numbers = [cell for cell in cells if isinstance(cell, float) and not math.isnan(cell)]
+    whole = all(number == round(number) and abs(number) < 1e9 for number in numbers)
+    return [_text(cell, whole) for cell in cells]
+
+
+def _text(cell: Cell, whole: bool) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "–"
     if isinstance(cell, float):
+        if whole:
+            return f"{cell:,.0f}"
         if cell != 0 and not 1e-3 <= abs(cell) < 1e5:
             return f"{cell:.1e}"
         return f"{cell:.4g}" if abs(cell) < 10 else f"{cell:,.2f}"

@@ -57,6 +57,7 @@ def _figure_1(settings: Settings) -> Shown:
         start=np.eye(machine.n_states)[0],
         stop=np.ones(machine.n_states),
         title="n1-type transducer of three classes",
+        framed=False,
     )
     notes = (
         "The figure shows the construction on three classes without probabilities; these here are "
@@ -166,7 +167,9 @@ def _table_2(settings: Settings) -> Shown:
     pictures = tuple(
         str(
             bars(
-                list(shown), [found[kind][corpus] for kind in shown], title=f"{corpus}: accuracy %"
+                list(shown),
+                [found[kind][corpus] / 100 for kind in shown],
+                title=f"{corpus}: accuracy",
             )
         )
         for corpus in corpora

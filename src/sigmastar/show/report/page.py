@@ -72,7 +72,7 @@ def tiles(facts: Mapping[str, Any]) -> Markup:
     )
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Child]], *, left: int = 1) -> Markup:
+def table(columns: Sequence[Child], rows: Iterable[Sequence[Child]], *, left: int = 1) -> Markup:
     """Write a table; all columns but the first ``left`` ones are aligned to the right."""
 
     def cells(name: str, row: Sequence[Child]) -> Markup:
