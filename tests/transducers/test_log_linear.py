@@ -1,7 +1,5 @@
 """The discriminative transducer: searched and scored as an enumeration does, and what it learns."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -11,50 +9,15 @@ from sigmastar.transducers.kernels.log_linear import Course
 from sigmastar.transducers.kernels.log_linear_training import train_sequences
 from sigmastar.transducers.kernels.rerank import Ascending, UnitPaths
 from sigmastar.transducers.kernels.unit_features import MOVING, STILL
-from sigmastar.transducers.transliteration.alignment import align_pairs
-from sigmastar.transducers.transliteration.candidates import Candidates, merged, unit_options
+from sigmastar.transducers.transliteration.candidates import merged, unit_options
 from sigmastar.transducers.transliteration.log_linear import LogLinear, Training, learn_log_linear
 from sigmastar.transducers.transliteration.vowels import find_vowels
-
-PAIRS = ss.PairCorpus.from_pairs(
-    [("ab", "x"), ("ab", "xy"), ("ba", "yx"), ("aab", "xxy"), ("bb", "yzy"), ("a", "x")]
-)
-SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))
-ALIGNED = align_pairs(PAIRS, SIZES)
+from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
 
 
 def random_model(seed=0):
     rng = np.random.default_rng(seed)
     return LogLinear(rng.normal(size=1 << 10), np.array([1, 0]), np.array([1, 0, 0]))
-
-
-def all_sequences(x):
-    """Every sequence of units that reads a word, by what it writes."""
-    units = ALIGNED.units
-    reads = [tuple(code for code in row if code >= 0) for row in units.inputs.tolist()]
-    writes = [tuple(code for code in row if code >= 0) for row in units.outputs.tolist()]
-    found = []
-    for length in range(1, len(x) + 1):
-        for path in itertools.product(range(len(units)), repeat=length):
-            if sum((reads[u] for u in path), ()) == tuple(x):
-                found.append((path, sum((writes[u] for u in path), ())))
-    return found
-
-
-def candidates_of(x):
-    paths = all_sequences(x)
-    source = ss.Corpus(np.array(x, np.int32), np.array([0, len(x)]), PAIRS.source.alphabet)
-    lengths = [len(path) for path, _ in paths]
-    outputs = [[PAIRS.target.alphabet[code] for code in written] for _, written in paths]
-    found = Candidates(
-        source,
-        np.zeros(len(paths), np.int64),
-        np.zeros(len(paths)),
-        np.array([u for path, _ in paths for u in path], np.int32),
-        np.cumsum([0, *lengths]),
-        ss.Corpus.from_sequences(outputs, alphabet=PAIRS.target.alphabet),
-    )
-    return found, paths
 
 
 @pytest.mark.parametrize("word", ["a", "ab", "bba", "abab"])

@@ -23,6 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sigmastar as ss
 from sigmastar.core.model_files import Stored, read_stored, write_stored
+from sigmastar.transducers.transliteration.network import Shape, n_parameters
+from sigmastar.transducers.transliteration.neural import Neural
 
 __all__ = ["CHECKPOINT_RUNS", "old_files", "seed_files"]
 
@@ -356,6 +358,7 @@ def _transliterators() -> Iterator[tuple[str, Maker]]:
         )
     every = ("reverse", "short", "target", "spectral")
     yield "names-combined", lambda: _folded(learned("combined", scorers=every, **quick))
+    yield "names-neural", lambda: _slim(learned("combined", scorers=("neural",), **quick))
     yield "names-joint-ngram", lambda: learned("joint-ngram", order=3)
     yield (
         "names-method-discriminative",
@@ -373,9 +376,22 @@ def _folded(estimator: Any) -> Stored:
     """Shrink the megabyte of weights of hashed features: their places are taken modulo its size."""
     stored = estimator.model_.to_stored()
     arrays = {
-        name: array.reshape(-1, 64).sum(axis=0) if array.size >= 1 << 16 else array
+        name: array.reshape(-1, 64).sum(axis=0)
+        if array.size >= 1 << 16 and array.ndim == 1
+        else array
         for name, array in stored.arrays.items()
     }
+    return Stored(stored.kind, arrays, stored.meta)
+
+
+def _slim(estimator: Any) -> Stored:
+    """Put networks of a few hundred parameters in the place of learned ones."""
+    stored = _folded(estimator)
+    shape = Shape(**stored.meta["parts"]["neural"])._replace(embedding=2, channels=3, hidden=4)
+    rng = np.random.default_rng(0)
+    networks = Neural(rng.normal(size=(2, n_parameters(shape))), shape).to_stored()
+    stored.meta["parts"]["neural"] = networks.meta
+    arrays = stored.arrays | {"neural:parameters": networks.arrays["parameters"]}
     return Stored(stored.kind, arrays, stored.meta)
 
 

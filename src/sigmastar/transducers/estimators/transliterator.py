@@ -49,7 +49,8 @@ class Transliterator(ModelEstimator, Recipe):
     scorers : tuple of str
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
-        ``"discriminative"``, ``"learnfst"`` and ``"em"``.
+        ``"discriminative"``, ``"learnfst"``, ``"em"`` and ``"neural"`` (small networks that see the
+        whole input).
     n_folds : int
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int
@@ -71,6 +72,8 @@ class Transliterator(ModelEstimator, Recipe):
     n_models : int
         At most how many discriminative transducers make an ensemble, which is as fast as one; of
         10,000 pairs or more, one.
+    n_networks : int
+        How many networks make an ensemble; every second one reads from right to left.
     n_epochs, rate : int, float
         Passes and learning rate of the features' training.
     random_state : int, Generator or None

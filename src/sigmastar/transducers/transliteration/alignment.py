@@ -1,7 +1,8 @@
 """The aligned form of a pair corpus: one sequence of units for each pair.
 
-Units are found by EM over all alignments, from uniform weights; each pair then takes its best
-alignment. For large corpora EM runs on a sample; the units it leaves with a noticeable expected
+Units are found by EM over all alignments, from weights that favour outputs shared out evenly: from
+equal ones, Japanese か:k ã, ん:ɴ becomes か:k ã ɴ, ん:–, and every syllable before an ん needs a
+unit of its own. Each pair then takes its best alignment. For large corpora EM runs on a sample; the units it leaves with a noticeable expected
 count make the inventory, and pairs that they cannot spell are set aside and counted.
 """
 
@@ -20,6 +21,7 @@ from sigmastar.transducers.moments.lattices import Units, allowed_sizes, build_l
 __all__ = ["Alignment", "align_pairs"]
 
 SAMPLE = 20_000
+EVEN = 0.5  # how much less likely longer outputs are when EM begins
 LEAST = 1e-3  # units expected less often than this in the whole sample are dropped
 
 
@@ -48,7 +50,9 @@ def align_pairs(
             f"no pair can be aligned into units of the sizes {sizes!r}: outputs are too long "
             "or too short for their inputs. Allow larger units."
         )
-    learned = learn_unit_weights(lattices, len(units), max_iter=max_iter)
+    n_outputs = (units.outputs >= 0).sum(axis=1)
+    even = np.exp(-EVEN * n_outputs**2.0)  # convex: two units of two outputs beat a three and a one
+    learned = learn_unit_weights(lattices, len(units), max_iter=max_iter, weights=even)
     kept = np.flatnonzero(learned.info["expected"] > LEAST)
     units, weights = units.take(kept), learned.model[kept]
     lattices = build_lattices(corpus, units)

@@ -82,7 +82,8 @@ def learn_transliterator(
     if recipe.method in ("learnfst", "em"):
         learned = train_conditional(pairs, recipe.method, recipe, states, recipe.inputs)
         return Learned(model(decoder=learned.model), info | dict(learned.info))
-    trained = train_parts(pairs, recipe, states, n_models=recipe.n_models)
+    sizes = {"n_models": recipe.n_models, "n_networks": recipe.n_networks}
+    trained = train_parts(pairs, recipe, states, **sizes)
     alignment = trained.alignment
     info["n_unalignable"] = int((~alignment.alignable).sum())
     info["n_units"] = len(alignment.units)

@@ -32,6 +32,7 @@ from sigmastar.transducers.transliteration.forms import (
     out_of_form,
 )
 from sigmastar.transducers.transliteration.log_linear import LogLinear
+from sigmastar.transducers.transliteration.neural import Neural
 from sigmastar.transducers.transliteration.reranker import choose, feature_scores
 from sigmastar.transducers.transliteration.scorers import (
     KINDS,
@@ -109,6 +110,8 @@ class TransliterationModel(StoredModel):
                 good = good and len(part.operators) == n_units + 2
             elif isinstance(part, (ChunkTransducer, LogLinear)):
                 part.check(len(self.source_alphabet), len(self.target_alphabet))
+            elif isinstance(part, Neural):
+                part.check(len(self.source_alphabet), n_units)
         if self.decoder is not None:
             self.decoder.check(len(self.source_alphabet), len(self.target_alphabet))
         for name in ("beam", "n_candidates"):

@@ -16,6 +16,7 @@ from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransduc
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
 from sigmastar.transducers.transliteration.log_linear import learn_log_linear
+from sigmastar.transducers.transliteration.neural_training import learn_neural
 from sigmastar.transducers.transliteration.recipe import Recipe, States
 
 __all__ = ["Trained", "train_conditional", "train_parts"]
@@ -34,10 +35,12 @@ class Trained(NamedTuple):
     parts: Mapping[str, Any]
 
 
-def train_parts(pairs: PairCorpus, recipe: Recipe, states: States, *, n_models: int = 1) -> Trained:
+def train_parts(
+    pairs: PairCorpus, recipe: Recipe, states: States, *, n_models: int = 1, n_networks: int = 2
+) -> Trained:
     """Align pairs, and learn the models that the method needs and those that judge for it.
 
-    ``n_models`` discriminative ones make an ensemble.
+    ``n_models`` discriminative ones make an ensemble, ``n_networks`` neural ones another.
     """
     alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
     path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
@@ -58,6 +61,9 @@ def train_parts(pairs: PairCorpus, recipe: Recipe, states: States, *, n_models: 
         "em": lambda: train_conditional(pairs, "em", recipe, states).model,
         "discriminative": lambda: learn_log_linear(
             pairs, alignment, recipe.training(len(pairs), n_models), rng=rng
+        ),
+        "neural": lambda: learn_neural(
+            pairs, alignment, recipe.course(len(pairs), n_networks), rng=rng
         ),
     }
     names = _ALONE.get(recipe.method, ("ngram", *recipe.scorers))

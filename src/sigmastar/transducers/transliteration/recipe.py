@@ -10,13 +10,16 @@ from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Real, Rule
 from sigmastar.transducers.learn.spectral import InputModel
 from sigmastar.transducers.transliteration.forms import SOURCE_FORMS, TARGET_FORMS
 from sigmastar.transducers.transliteration.log_linear import Training
+from sigmastar.transducers.transliteration.neural_training import Course
 
 __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
-JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em")
+JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
+DEFAULT_JUDGES = ("reverse", "short", "target", "spectral", "discriminative")
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
+MOST_TAUGHT, MOST_ROUNDS = 54_000, 40  # words that a network goes through, and how often
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
@@ -39,7 +42,7 @@ class Recipe:
     units: Annotated[tuple[tuple[int, int], ...], Sizes] = ((1, 0), (1, 1), (1, 2), (1, 3))
     order: Annotated[int, Integer(1, 20)] = 6
     n_states: Annotated[int | str, AnyOf(Integer(1), Choice("auto"))] = "auto"
-    scorers: Annotated[tuple[str, ...], Names] = JUDGES[:5]
+    scorers: Annotated[tuple[str, ...], Names] = DEFAULT_JUDGES
     n_folds: Annotated[int, Integer(2)] = 5
     n_candidates: Annotated[int, Integer(1, 10_000)] = 10
     beam: Annotated[int, Integer(1, 10_000)] = 20
@@ -50,6 +53,7 @@ class Recipe:
     source_form: Annotated[str, Choice("auto", *SOURCE_FORMS)] = "auto"
     target_form: Annotated[str, Choice("auto", *TARGET_FORMS)] = "auto"
     n_models: Annotated[int, Integer(1, 100)] = 4
+    n_networks: Annotated[int, Integer(1, 100)] = 4
     n_epochs: Annotated[int, Integer(0)] = 4
     rate: Annotated[float, Real(0)] = 0.02
     random_state: RandomState = 0
@@ -68,6 +72,11 @@ class Recipe:
             n_models=max(1, min(n_models, MOST_SHOWN // (rounds * n_pairs))),
             n_weights=Training.n_weights * (2 if n_pairs > MANY_WORDS else 1),
         )
+
+    def course(self, n_pairs: int, n_networks: int) -> Course:
+        """Return how to train so many networks on so many pairs."""
+        rounds = min(MOST_ROUNDS, max(1, round(MOST_TAUGHT / n_pairs)))
+        return Course(n_models=n_networks, n_epochs=rounds)
 
     def states(self, n_pairs: int) -> States:
         """Return the numbers of states to learn from so many pairs."""

@@ -22,6 +22,7 @@ from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransduc
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 from sigmastar.transducers.transliteration.log_linear import LogLinear
+from sigmastar.transducers.transliteration.neural import Neural
 
 __all__ = ["KINDS", "SCORERS", "find_candidates", "scorer_matrix"]
 
@@ -35,6 +36,7 @@ KINDS: Mapping[str, Any] = {
     "learnfst": ChunkTransducer,
     "em": ChunkTransducer,
     "discriminative": LogLinear,
+    "neural": Neural,
 }
 # Scorers in the order of their columns; the first three come from the search itself.
 SCORERS = ("search", "weights", "length", *KINDS)
@@ -96,6 +98,8 @@ def scorer_matrix(
         elif name == "discriminative":
             matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
             continue
+        elif name == "neural":
+            values = part.log_proba(found, units)
         else:
             values = part.log_proba(found.path, found.offsets)
         matrix[:, column] = np.maximum(values, LOWEST)

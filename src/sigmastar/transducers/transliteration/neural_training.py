@@ -1,0 +1,174 @@
+"""Training of networks over units: Adam on the surprise at the units of aligned words.
+
+Steps grow over the first hundred and then shrink to nothing. Whole symbols, whole units and parts
+of hidden layers are left out at random, so that no network relies on any of them. (Adam: Kingma
+and Ba 2015; dropout: Srivastava et al. 2014.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sigmastar.core.blas import one_blas_thread
+from sigmastar.core.progress import stage
+from sigmastar.core.threads import over_rows
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.transliteration.alignment import Alignment
+from sigmastar.transducers.transliteration.candidates import mirrored
+from sigmastar.transducers.transliteration.network import (
+    Dropout,
+    Shape,
+    Singles,
+    cut,
+    gradient,
+    lay_out,
+    n_parameters,
+    sorted_cases,
+    starting_weights,
+)
+from sigmastar.transducers.transliteration.neural import Neural, Order, unit_cases, unit_order
+
+__all__ = ["Course", "learn_neural"]
+
+_FIRST, _SECOND, _TINY = np.float32(0.1), np.float32(0.001), np.float32(1e-8)  # of Adam
+_STEEPEST = 5.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """How networks are trained."""
+
+    n_models: int = 2
+    n_epochs: int = 15
+    batch: int = 32  # words a step
+    rate: float = 3e-3
+    dropout: float = 0.3
+    hidden: float = 0.15  # the share of symbols and units that are left out
+
+
+class _Lessons(NamedTuple):
+    """Aligned words, as a network of one direction reads them."""
+
+    symbols: SymbolArray
+    offsets: IndexArray
+    path: SymbolArray
+    path_offsets: IndexArray
+    within: IndexArray  # by unit of a path: where in its word it reads
+    past: SymbolArray
+    order: Order
+
+
+def learn_neural(
+    pairs: PairCorpus, alignment: Alignment, course: Course, *, rng: np.random.Generator
+) -> Neural:
+    """Learn networks from aligned pairs."""
+    shape = Shape(len(pairs.source.alphabet), len(alignment.units))
+    parameters = np.zeros((course.n_models, n_parameters(shape)), np.float32)
+    lessons = [_lessons(pairs, alignment, shape, backwards) for backwards in (False, True)]
+    seeds = rng.spawn(course.n_models)
+    with stage("networks", course.n_models * course.n_epochs) as progress, one_blas_thread():
+
+        def train(first: int, last: int) -> None:
+            for number in range(first, last):
+                parameters[number] = starting_weights(shape, seeds[number])
+                pupil = _Pupil(parameters[number], shape, course, seeds[number])
+                words = np.flatnonzero(alignment.alignable)
+                n_steps = course.n_epochs * -(-len(words) // course.batch)
+                for _ in range(course.n_epochs):
+                    reached = pupil.epoch(lessons[number % 2], words, n_steps)
+                    progress.advance(1, f"{reached:.4f}")
+
+        over_rows(train, course.n_models, least=1)
+    return Neural(parameters, shape)
+
+
+def _lessons(pairs: PairCorpus, alignment: Alignment, shape: Shape, backwards: bool) -> _Lessons:
+    source, path = pairs.source, alignment.path
+    symbols = source.symbols
+    if backwards:
+        symbols, path = symbols[mirrored(source.offsets)], path[mirrored(alignment.offsets)]
+    order = unit_order(alignment.units, shape.n_symbols, backwards=backwards)
+    within, past = unit_cases(path, alignment.offsets, order, shape.past)
+    return _Lessons(symbols, source.offsets, path, alignment.offsets, within, past, order)
+
+
+class _Pupil:
+    """A network that learns, with Adam's two averages of its gradient."""
+
+    def __init__(
+        self, flat: Singles, shape: Shape, course: Course, rng: np.random.Generator
+    ) -> None:
+        self.flat, self.shape, self.course, self.rng = flat, shape, course, rng
+        self.weights = cut(flat, shape)
+        self.slope = np.zeros_like(flat)
+        self.slopes = cut(self.slope, shape)
+        self.mean, self.square = np.zeros_like(flat), np.zeros_like(flat)
+        self.step, self.change = np.zeros_like(flat), 0
+
+    def epoch(self, lessons: _Lessons, words: IndexArray, n_steps: int) -> float:
+        """Go once through the words; return the mean surprise."""
+        shuffled, total = self.rng.permutation(words), 0.0
+        batch = self.course.batch
+        for start in range(0, len(words), batch):
+            own = shuffled[start : start + batch]
+            total += self._learn(lessons, own, n_steps) * len(own)
+        return total / max(len(words), 1)
+
+    def _learn(self, lessons: _Lessons, words: IndexArray, n_steps: int) -> float:
+        symbols, offsets = _taken(lessons.offsets, words)
+        units, bounds = _taken(lessons.path_offsets, words)
+        rows = lessons.within[units] + np.repeat(offsets[:-1], np.diff(bounds))
+        path, order = lessons.path[units], lessons.order
+        past = self._hidden(lessons.past[units], self.shape.n_units + 1)
+        cases, ranked = sorted_cases(rows, past, order.symbol[path], order.bounds)
+        seen = lessons.symbols[symbols]
+        dropout = Dropout(self.rng, self.course.dropout, self._hidden(seen, self.shape.n_symbols))
+        surprise = gradient(
+            self.weights,
+            lay_out(seen, offsets),
+            cases,
+            order.place[path[ranked]],
+            self.slopes,
+            dropout,
+        )
+        self._adam(n_steps)
+        return surprise
+
+    def _hidden(self, codes: SymbolArray, instead: int) -> SymbolArray:
+        hidden = self.rng.random(codes.shape, dtype=np.float32) < self.course.hidden
+        return np.where(hidden, np.int32(instead), codes)
+
+    def _adam(self, n_steps: int) -> None:
+        """Take a step; all of it in place."""
+        slope, step = self.slope, self.step
+        steep = float(np.sqrt(slope @ slope))
+        if steep > _STEEPEST:
+            slope *= np.float32(_STEEPEST / steep)
+        done = self.change
+        self.change += 1
+        rate = self.course.rate * min(1.0, (done + 1) / 100) * max(0.02, 1 - done / n_steps)
+        np.subtract(slope, self.mean, out=step)
+        step *= _FIRST
+        self.mean += step
+        np.multiply(slope, slope, out=step)
+        step -= self.square
+        step *= _SECOND
+        self.square += step
+        np.multiply(self.square, np.float32(1 / (1 - 0.999**self.change)), out=step)
+        np.sqrt(step, out=step)
+        step += _TINY
+        np.divide(self.mean, step, out=step)
+        step *= np.float32(rate / (1 - 0.9**self.change))
+        self.flat -= step
+
+
+def _taken(offsets: IndexArray, words: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return the places of some words' symbols, one word after the other, and new offsets."""
+    lengths = offsets[words + 1] - offsets[words]
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(offsets[words] - bounds[:-1], lengths) + np.arange(bounds[-1])
+    return places, bounds

@@ -1,0 +1,154 @@
+"""Networks over units: their gradient, what they judge, and what a file may hold."""
+
+import numpy as np
+import pytest
+
+import sigmastar as ss
+from sigmastar.core.errors import InvalidModel
+from sigmastar.transducers.transliteration.network import (
+    Dropout,
+    Shape,
+    cut,
+    forward,
+    gradient,
+    lay_out,
+    log_shares,
+    n_parameters,
+    sorted_cases,
+    starting_weights,
+)
+from sigmastar.transducers.transliteration.neural import Neural, unit_cases, unit_order
+from sigmastar.transducers.transliteration.neural_training import Course, learn_neural
+from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
+
+UNITS = ALIGNED.units
+SHAPE = Shape(2, len(UNITS), embedding=3, channels=4, hidden=5, past=2)
+
+
+def random_networks(n=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return Neural(rng.normal(size=(n, n_parameters(SHAPE))), SHAPE)
+
+
+def by_hand(w, word, path, *, backwards):
+    """Return log P of a sequence of units, case by case and without any sorting."""
+    inputs = [[c for c in row if c >= 0] for row in UNITS.inputs.tolist()]
+    if backwards:
+        word, path, inputs = word[::-1], path[::-1], [row[::-1] for row in inputs]
+    code = w.symbols[word] @ w.widen + w.widen_shift
+    for level, reach in enumerate((1, 2, 4)):
+        zero = np.zeros((reach, code.shape[1]))
+        padded = np.concatenate([zero, code, zero])
+        near = np.concatenate([padded[: len(word)], code, padded[2 * reach :]], axis=1)
+        code = code + np.maximum(near @ w.layers[level] + w.layer_shifts[level], 0)
+    total, at, begun = 0.0, 0, [len(UNITS)] * SHAPE.past + list(path)
+    ranked = sorted(range(len(UNITS)), key=lambda unit: inputs[unit][0])
+    for number, unit in enumerate(path):
+        past = w.units[begun[number : number + SHAPE.past]].ravel()
+        sums = code[at] @ w.from_code + w.symbols[word[at]] @ w.from_symbol + past @ w.from_past
+        hidden = np.maximum(np.maximum(sums + w.first_shift, 0) @ w.second + w.second_shift, 0)
+        allowed = [place for place, u in enumerate(ranked) if inputs[u][0] == word[at]]
+        values = w.choice[allowed] @ hidden + w.choice_shift[allowed]
+        total += values[allowed.index(ranked.index(unit))] - np.log(np.exp(values).sum())
+        at += len(inputs[unit])
+    return total
+
+
+@pytest.mark.parametrize("word", ["a", "abab", "bbaab"])
+def test_candidates_are_judged_as_one_by_one(word):
+    codes = [PAIRS.source.alphabet.index(letter) for letter in word]
+    found, paths = candidates_of(codes)
+    model = random_networks(3)
+    expected = np.zeros(len(paths))
+    for number, row in enumerate(model.parameters):
+        w = cut(row.astype(np.float64), SHAPE)
+        for place, (path, _) in enumerate(paths):
+            expected[place] += by_hand(w, codes, path, backwards=number % 2 == 1) / 3
+    np.testing.assert_allclose(model.log_proba(found, UNITS), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_gradient_is_that_of_differences():
+    order = unit_order(UNITS, 2, backwards=False)
+    flat = starting_weights(SHAPE, np.random.default_rng(0)).astype(np.float64)
+    within, past = unit_cases(ALIGNED.path, ALIGNED.offsets, order, SHAPE.past)
+    owner = np.repeat(np.arange(len(PAIRS)), np.diff(ALIGNED.offsets))
+    symbols = order.symbol[ALIGNED.path]
+    rows = PAIRS.source.offsets[owner] + within
+    cases, ranked = sorted_cases(rows, past, symbols, order.bounds)
+    wanted = order.place[ALIGNED.path[ranked]]
+    words = lay_out(PAIRS.source.symbols, PAIRS.source.offsets)
+    hidden = np.where(np.arange(len(words.symbols)) % 4 == 1, 2, words.symbols).astype(np.int32)
+    nothing = Dropout(np.random.default_rng(0), 0.0, hidden)
+
+    def surprise(values):
+        w = cut(values, SHAPE)
+        shares = log_shares(w, cases, forward(w, words, cases, nothing).second)
+        counts = [end - start for start, end, _, _ in cases.runs]
+        lows = np.repeat([low for _, _, low, _ in cases.runs], counts)
+        widths = np.repeat([high - low for _, _, low, high in cases.runs], counts)
+        return -shares[np.cumsum(widths) - widths + wanted - lows].mean()
+
+    slope = np.zeros_like(flat)
+    told = gradient(cut(flat, SHAPE), words, cases, wanted, cut(slope, SHAPE), nothing)
+    assert told == pytest.approx(surprise(flat), rel=1e-6)
+    step = 1e-6
+    for place in range(0, len(flat), 3):
+        moved = [flat.copy(), flat.copy()]
+        moved[0][place] += step
+        moved[1][place] -= step
+        rise = (surprise(moved[0]) - surprise(moved[1])) / (2 * step)
+        assert slope[place] == pytest.approx(rise, rel=1e-3, abs=1e-7)
+
+
+def test_networks_learn_what_letters_far_away_decide(tmp_path):
+    rng = np.random.default_rng(0)
+    words = list(dict.fromkeys("".join(rng.choice(list("abcd"), size=7)) for _ in range(260)))
+    # The last letter is silent, and says how all others sound.
+    pairs = [(word, word[:6].upper() if word[6] in "bd" else word[:6]) for word in words]
+    names = ss.Transliterator(scorers=("neural",), n_networks=2, n_folds=2, order=3)
+    names.set_params(source_form="given", target_form="given", n_epochs=1).fit(pairs[:200])
+    assert names.score(pairs[200:]) > 0.9
+    names.save(tmp_path / "names.sigma")
+    assert ss.load(tmp_path / "names.sigma").n_best(words[200:], 3) == names.n_best(words[200:], 3)
+
+
+def test_training_repeats_itself():
+    course = Course(n_models=2, n_epochs=2, batch=3)
+    first, again, other = (
+        learn_neural(PAIRS, ALIGNED, course, rng=np.random.default_rng(seed)).parameters
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0.1
+
+
+def test_networks_survive_a_file():
+    model = random_networks()
+    again = Neural.from_stored(model.to_stored())
+    np.testing.assert_array_equal(again.parameters, model.parameters)
+    assert again.shape == model.shape
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (np.zeros((0, n_parameters(SHAPE))), "must have"),
+        (np.zeros((1, n_parameters(SHAPE) - 1)), "must have"),
+        (np.full((1, n_parameters(SHAPE)), np.nan), "finite"),
+        (np.full((1, n_parameters(SHAPE)), 1e5), "at most"),
+    ],
+)
+def test_networks_that_do_not_fit_are_refused(parameters, message):
+    with pytest.raises(InvalidModel, match=message):
+        Neural(parameters, SHAPE)
+
+
+def test_the_largest_parameters_still_give_numbers():
+    found, _ = candidates_of([0, 1, 0])
+    scores = Neural(np.full((2, n_parameters(SHAPE)), 1e4), SHAPE).log_proba(found, UNITS)
+    assert np.isfinite(scores).all()
+
+
+def test_networks_of_another_model_are_refused():
+    with pytest.raises(InvalidModel, match="must know all input symbols and units"):
+        random_networks().check(3, len(UNITS))
