@@ -2,8 +2,9 @@
 
 Units are found by EM over all alignments, from weights that favour outputs shared out evenly: from
 equal ones, Japanese か:k ã, ん:ɴ becomes か:k ã ɴ, ん:–, and every syllable before an ん needs a
-unit of its own. Each pair then takes its best alignment. For large corpora EM runs on a sample; the units it leaves with a noticeable expected
-count make the inventory, and pairs that they cannot spell are set aside and counted.
+unit of its own. Each pair then takes its best alignment. For large corpora EM runs on a sample; the
+units it leaves with a noticeable expected count make the inventory, and pairs that they cannot
+spell are set aside and counted.
 """
 
 from __future__ import annotations

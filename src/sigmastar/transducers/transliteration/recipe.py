@@ -16,10 +16,10 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
-DEFAULT_JUDGES = ("reverse", "short", "target", "spectral", "discriminative")
+DEFAULT_JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "neural")
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
-MOST_TAUGHT, MOST_ROUNDS = 54_000, 40  # words that a network goes through, and how often
+MOST_TAUGHT, MOST_ROUNDS = 43_000, 40  # words that a network goes through, and how often
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
