@@ -109,7 +109,9 @@ def test_networks_learn_what_letters_far_away_decide(tmp_path):
     names.set_params(source_form="given", target_form="given", n_epochs=1).fit(pairs[:200])
     assert names.score(pairs[200:]) > 0.9
     names.save(tmp_path / "names.sigma")
-    assert ss.load(tmp_path / "names.sigma").n_best(words[200:], 3) == names.n_best(words[200:], 3)
+    assert ss.load(tmp_path / "names.sigma").apply(words[200:], 3)[0] == names.n_best(
+        words[200:], 3
+    )
 
 
 def test_training_repeats_itself():

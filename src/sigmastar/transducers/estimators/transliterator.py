@@ -46,11 +46,11 @@ class Transliterator(ModelEstimator, Recipe):
     n_states : int or "auto"
         States of the transducers; ``"auto"``: 3, and for the spectral automaton over units 40
         (10 for fewer than 2,000 pairs).
-    scorers : tuple of str
+    scorers : "auto" or tuple of str
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
         ``"discriminative"``, ``"learnfst"``, ``"em"`` and ``"neural"`` (small networks that see the
-        whole input).
+        whole input). ``"auto"``: all but ``"learnfst"`` and ``"em"``, networks from 300 pairs on.
     n_folds : int
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int
@@ -110,7 +110,7 @@ class Transliterator(ModelEstimator, Recipe):
             pairs is held out for that (and then learned from as well).
         """
         self._check_parameters()
-        for name in self.scorers:
+        for name in () if self.scorers == "auto" else self.scorers:
             check("each of scorers", name, Choice(*JUDGES))
         allowed_sizes(self.units)
         pairs = as_pairs(X, y)

@@ -66,7 +66,7 @@ def train_parts(
             pairs, alignment, recipe.course(len(pairs), n_networks), rng=rng
         ),
     }
-    names = _ALONE.get(recipe.method, ("ngram", *recipe.scorers))
+    names = _ALONE.get(recipe.method, ("ngram", *states.judges))
     return Trained(alignment, {name: learners[name]() for name in learners if name in names})
 
 

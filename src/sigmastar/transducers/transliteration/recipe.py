@@ -16,7 +16,7 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
-DEFAULT_JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "neural")
+FEWEST_TAUGHT = 300  # pairs: networks learn nothing worth their time from fewer
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
 MOST_TAUGHT, MOST_ROUNDS = 43_000, 40  # words that a network goes through, and how often
@@ -24,10 +24,11 @@ MANY_PAIRS = 2000  # so many support a spectral automaton over units with many s
 
 
 class States(NamedTuple):
-    """How many states conditional transducers and spectral automata over units have."""
+    """What the number of pairs decides: the states of transducers and automata, and who judges."""
 
     transducer: int
-    joint: int
+    joint: int  # of spectral automata over units
+    judges: tuple[str, ...]
 
 
 Sizes = Instance(tuple, list, words="a tuple of pairs (inputs, outputs)")
@@ -42,7 +43,7 @@ class Recipe:
     units: Annotated[tuple[tuple[int, int], ...], Sizes] = ((1, 0), (1, 1), (1, 2), (1, 3))
     order: Annotated[int, Integer(1, 20)] = 6
     n_states: Annotated[int | str, AnyOf(Integer(1), Choice("auto"))] = "auto"
-    scorers: Annotated[tuple[str, ...], Names] = DEFAULT_JUDGES
+    scorers: Annotated[tuple[str, ...] | str, AnyOf(Choice("auto"), Names)] = "auto"
     n_folds: Annotated[int, Integer(2)] = 5
     n_candidates: Annotated[int, Integer(1, 10_000)] = 10
     beam: Annotated[int, Integer(1, 10_000)] = 20
@@ -64,6 +65,12 @@ class Recipe:
         hints = get_type_hints(cls, include_extras=True)
         return {n: h.__metadata__[0] for n, h in hints.items() if get_origin(h) is Annotated}
 
+    def judges(self, n_pairs: int) -> tuple[str, ...]:
+        """Return the names of the scorers that judge after learning from so many pairs."""
+        if self.scorers != "auto":
+            return tuple(self.scorers)
+        return (*JUDGES[:5], "neural") if n_pairs >= FEWEST_TAUGHT else JUDGES[:5]
+
     def training(self, n_pairs: int, n_models: int) -> Training:
         """Return how to train so many discriminative transducers from so many pairs."""
         rounds = min(Training.n_epochs, max(1, MOST_SHOWN // n_pairs))
@@ -79,7 +86,7 @@ class Recipe:
         return Course(n_models=n_networks, n_epochs=rounds)
 
     def states(self, n_pairs: int) -> States:
-        """Return the numbers of states to learn from so many pairs."""
+        """Return what to learn from so many pairs."""
         if self.n_states == "auto":
-            return States(3, 40 if n_pairs >= MANY_PAIRS else 10)
-        return States(int(self.n_states), int(self.n_states))
+            return States(3, 40 if n_pairs >= MANY_PAIRS else 10, self.judges(n_pairs))
+        return States(int(self.n_states), int(self.n_states), self.judges(n_pairs))
