@@ -12,7 +12,8 @@ over a symbol's units is a product of two slices.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+import math
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,41 +95,39 @@ class Dropout(NamedTuple):
     symbols: SymbolArray  # of the words, some of them hidden
 
 
-def _sizes(shape: Shape) -> Weights:
+def _sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """Return the size of each of the weights, in their order."""
     e, h, m, n = shape.embedding, shape.channels, shape.hidden, len(_REACHES)
-    sizes: Any = Weights(
-        symbols=(shape.n_symbols + 1, e),
-        units=(shape.n_units + 2, e),
-        widen=(e, h),
-        widen_shift=(h,),
-        layers=(n, 3 * h, h),
-        layer_shifts=(n, h),
-        from_code=(h, m),
-        from_symbol=(e, m),
-        from_past=(shape.past * e, m),
-        first_shift=(m,),
-        second=(m, m),
-        second_shift=(m,),
-        choice=(shape.n_units, m),
-        choice_shift=(shape.n_units,),
-    )
-    result: Weights = sizes
-    return result
+    return {
+        "symbols": (shape.n_symbols + 1, e),
+        "units": (shape.n_units + 2, e),
+        "widen": (e, h),
+        "widen_shift": (h,),
+        "layers": (n, 3 * h, h),
+        "layer_shifts": (n, h),
+        "from_code": (h, m),
+        "from_symbol": (e, m),
+        "from_past": (shape.past * e, m),
+        "first_shift": (m,),
+        "second": (m, m),
+        "second_shift": (m,),
+        "choice": (shape.n_units, m),
+        "choice_shift": (shape.n_units,),
+    }
 
 
 def n_parameters(shape: Shape) -> int:
     """Return how many numbers a network of this shape has."""
-    return sum(int(np.prod(np.array(size))) for size in _sizes(shape))
+    return sum(math.prod(size) for size in _sizes(shape).values())
 
 
 def cut(flat: Singles, shape: Shape) -> Weights:
     """Cut an array of all parameters into views."""
-    views, start = [], 0
-    for size in _sizes(shape):
-        end = start + int(np.prod(np.array(size)))
-        views.append(flat[start:end].reshape(tuple(size)))
-        start = end
-    return Weights(*views)
+    views, start = {}, 0
+    for name, size in _sizes(shape).items():
+        views[name] = flat[start : start + math.prod(size)].reshape(size)
+        start += math.prod(size)
+    return Weights(**views)
 
 
 def lay_out(symbols: SymbolArray, offsets: IndexArray) -> Words:
@@ -206,7 +205,7 @@ def forward(w: Weights, words: Words, cases: Cases, dropout: Dropout | None = No
     first += of_rows[cases.rows]
     np.maximum(first, 0, out=first)
     _hide(first, dropout)
-    second = first @ w.second
+    second: Singles = np.matmul(first, w.second)
     second += w.second_shift
     np.maximum(second, 0, out=second)
     _hide(second, dropout)
