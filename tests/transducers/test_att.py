@@ -50,6 +50,19 @@ def test_the_cheapest_path_writes_the_best_output(learner):
     assert agree >= 39
 
 
+def test_outputs_can_be_ranked_by_their_best_alignment(learner):
+    by_best = ss.Transliterator("joint-ngram", order=3, alignments="best").fit(names(200, 0))
+    ngram, words = by_best.model_.parts["ngram"], [word for word, _ in names(40, 1)]
+    source = ss.Corpus.from_sequences(words).recode(by_best.model_.source_alphabet)
+    every = by_best.model_.candidates(source, 50, 100, gap=30.0)
+    single = ngram.log_proba(every.path, every.offsets)
+    for row, found in enumerate(by_best.n_best(words, 2)):
+        expected = np.sort(single[every.owner == row])[::-1][:2]
+        np.testing.assert_allclose([score for _, score in found], expected)
+    sums = [found[0][1] for found in learner.n_best(words, 1)]
+    assert sum(sums) > sum(found[0][1] for found in by_best.n_best(words, 1))
+
+
 def test_lines_are_arcs_and_final_weights_and_the_first_leaves_the_start(learner):
     arcs = [line.split("\t") for line in learner.model_.to_att().arcs.splitlines()]
     assert arcs[0][0] == "0"

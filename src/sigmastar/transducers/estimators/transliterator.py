@@ -55,6 +55,9 @@ class Transliterator(ModelEstimator, Recipe):
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int
         How many candidates to judge, and hypotheses to keep while searching.
+    alignments : {"sum", "best"}
+        What ``"joint-ngram"`` ranks outputs by: the probabilities of their alignments added up, or
+        that of the best one, which is what the machine written by ``to_att`` does.
     align_iter, max_iter : int
         Rounds of EM over alignments, and over states for ``"em"``.
     state_iter : int

@@ -61,6 +61,7 @@ def learn_transliterator(
     settings = {
         "beam": recipe.beam,
         "n_candidates": recipe.n_candidates,
+        "alignments": recipe.alignments,
         "text": all(isinstance(s, str) and len(s) == 1 for s in given.target.alphabet),
         "source_form": forms[0],
         "target_form": forms[1],

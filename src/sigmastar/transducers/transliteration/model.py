@@ -43,6 +43,7 @@ from sigmastar.transducers.transliteration.scorers import (
 
 __all__ = ["TransliterationModel", "as_shares"]
 
+_MORE = 8  # outputs that are looked at beyond those asked for
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
 _FACTS: Mapping[str, Fact] = {
@@ -75,7 +76,8 @@ class TransliterationModel(StoredModel):
         Weights of hashed features; empty for none.
     settings : mapping
         ``beam`` and ``n_candidates``; ``text``: whether outputs are strings of characters;
-        ``source_form`` and ``target_form``: what counts as a symbol.
+        ``source_form`` and ``target_form``: what counts as a symbol; ``alignments``: whether the
+        joint n-gram model adds up the alignments of an output or takes the best.
     decoder : ChunkTransducer or None
         The transducer of the methods that have just one.
     """
@@ -150,11 +152,16 @@ class TransliterationModel(StoredModel):
         wanted = n_best
         if self.method == "combined":
             wanted = max(n_best, int(self.settings["n_candidates"]))
+        by_best = self.method == "joint-ngram" and self.settings.get("alignments") == "best"
+        if by_best:  # the search ranks by sums: what is best by one alignment is near the top
+            wanted = n_best + _MORE
         # Alternatives that the user wants to see may be less likely than those worth judging.
         found_all = self.candidates(source, wanted, width, gap=7.0 if n_best == 1 else 12.0)
         scores = found_all.log_prob
         if self.method == "combined" and len(found_all):
             scores = self.score(found_all)
+        elif by_best:
+            scores = self.parts["ngram"].log_proba(found_all.path, found_all.offsets)
         order = choose(scores, found_all.owner)
         outputs, values = found_all.target.take(order), scores[order].tolist()
         symbols, offsets = outputs.symbols.tolist(), outputs.offsets.tolist()
@@ -296,6 +303,7 @@ class TransliterationModel(StoredModel):
             settings = {n: kind(meta["settings"][n]) for n, kind in _SETTINGS.items()}
             for name in ("source_form", "target_form"):  # files of version 0.1 have none
                 settings[name] = str(meta["settings"].get(name, "given"))
+            settings["alignments"] = str(meta["settings"].get("alignments", "sum"))
             method = str(meta["method"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(f"the transliterator file is malformed ({error!r}).") from None
@@ -323,7 +331,8 @@ class TransliterationModel(StoredModel):
         """Return the joint n-gram model as a weighted transducer in AT&T text.
 
         It reads and writes symbols in the forms of this model; the cheapest path through it is the
-        likeliest alignment, where :meth:`apply` adds up the alignments of an output.
+        likeliest alignment, as :meth:`apply` finds it in models learned with
+        ``alignments="best"``; by default that adds up the alignments of an output.
         """
         if "ngram" not in self.parts:
             raise InvalidParameter(

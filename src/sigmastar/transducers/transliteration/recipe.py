@@ -47,6 +47,7 @@ class Recipe:
     n_folds: Annotated[int, Integer(2)] = 5
     n_candidates: Annotated[int, Integer(1, 10_000)] = 10
     beam: Annotated[int, Integer(1, 10_000)] = 20
+    alignments: Annotated[str, Choice("sum", "best")] = "sum"
     align_iter: Annotated[int, Integer(0)] = 12
     state_iter: Annotated[int, Integer(0)] = 0
     max_iter: Annotated[int, Integer(0)] = 20
