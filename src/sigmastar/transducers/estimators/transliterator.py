@@ -50,7 +50,8 @@ class Transliterator(ModelEstimator, Recipe):
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
         ``"discriminative"``, ``"learnfst"``, ``"em"`` and ``"neural"`` (small networks that see the
-        whole input). ``"auto"``: all but ``"learnfst"`` and ``"em"``, networks from 300 pairs on.
+        whole input). ``"auto"``: all but ``"learnfst"`` and ``"em"``, networks of 300 to
+        50,000 pairs.
     n_folds : int
         Parts of the training data on which the combination is fitted.
     n_candidates, beam : int

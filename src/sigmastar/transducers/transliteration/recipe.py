@@ -16,7 +16,7 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
-FEWEST_TAUGHT = 300  # pairs: networks learn nothing worth their time from fewer
+TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing, of more they take too long
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
 MOST_TAUGHT, MOST_ROUNDS = 43_000, 40  # words that a network goes through, and how often
@@ -70,7 +70,7 @@ class Recipe:
         """Return the names of the scorers that judge after learning from so many pairs."""
         if self.scorers != "auto":
             return tuple(self.scorers)
-        return (*JUDGES[:5], "neural") if n_pairs >= FEWEST_TAUGHT else JUDGES[:5]
+        return (*JUDGES[:5], "neural") if TAUGHT[0] <= n_pairs <= TAUGHT[1] else JUDGES[:5]
 
     def training(self, n_pairs: int, n_models: int) -> Training:
         """Return how to train so many discriminative transducers from so many pairs."""
