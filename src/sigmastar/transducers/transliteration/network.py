@@ -28,7 +28,8 @@ __all__ = [
     "Weights",
     "Words",
     "cut",
-    "forward",
+    "decide",
+    "encode",
     "gradient",
     "lay_out",
     "log_shares",
@@ -158,16 +159,14 @@ def sorted_cases(
     return Cases(rows[order], past[order], list(runs)), order
 
 
-class _Tape(NamedTuple):
-    """What the way back needs of the way there."""
+class _Encoded(NamedTuple):
+    """What is computed of words, as the way back needs it."""
 
     vectors: Singles  # of the symbols, some of them hidden
     columns: list[Singles]  # what each layer saw
     added: list[Singles]  # and what it added
     code: Singles
-    past: Singles
-    first: Singles
-    second: Singles
+    of_rows: Singles  # what the first of the layers that choose gets from each place
 
 
 def _outside(rows: Singles) -> Singles:
@@ -181,8 +180,8 @@ def _hide(values: Singles, dropout: Dropout | None) -> None:
         values *= np.float32(1 / (1 - dropout.share))
 
 
-def forward(w: Weights, words: Words, cases: Cases, dropout: Dropout | None = None) -> _Tape:
-    """Compute the last hidden layer of each case."""
+def encode(w: Weights, words: Words, dropout: Dropout | None = None) -> _Encoded:
+    """Compute what the choice of a unit takes from the place of its symbol."""
     seen = w.symbols[words.symbols if dropout is None else dropout.symbols]
     code = seen @ w.widen + w.widen_shift
     columns, added = [], []
@@ -197,9 +196,16 @@ def forward(w: Weights, words: Words, cases: Cases, dropout: Dropout | None = No
         added.append(more)
         code = code + more
     _hide(code, dropout)
-    of_rows = code @ w.from_code
+    of_rows: Singles = np.matmul(code, w.from_code)
     of_rows += w.symbols[words.symbols] @ w.from_symbol
     of_rows += w.first_shift
+    return _Encoded(seen, columns, added, code, of_rows)
+
+
+def decide(
+    w: Weights, of_rows: Singles, cases: Cases, dropout: Dropout | None = None
+) -> tuple[Singles, Singles, Singles]:
+    """Compute what each case sees of the past, and its two hidden layers."""
     past = w.units[cases.past].reshape(len(cases.past), -1)
     first = past @ w.from_past
     first += of_rows[cases.rows]
@@ -209,7 +215,7 @@ def forward(w: Weights, words: Words, cases: Cases, dropout: Dropout | None = No
     second += w.second_shift
     np.maximum(second, 0, out=second)
     _hide(second, dropout)
-    return _Tape(seen, columns, added, code, past, first, second)
+    return past, first, second
 
 
 def log_shares(w: Weights, cases: Cases, hidden: Singles) -> Singles:
@@ -231,15 +237,16 @@ def gradient(
 
     ``wanted`` are places in the order of ``choice``, of each case; each row has one case at most.
     """
-    tape = forward(w, words, cases, dropout)
+    tape = encode(w, words, dropout)
+    past, first, second = decide(w, tape.of_rows, cases, dropout)
     scale = np.float32(1 / (1 - dropout.share))
     n_cases, surprise = len(wanted), 0.0
     slope.choice[:], slope.choice_shift[:] = 0, 0
-    back = np.zeros_like(tape.second)
+    back = np.zeros_like(second)
     for start, end, low, high in cases.runs:
         if high - low < 2:
             continue
-        own = tape.second[start:end]
+        own = second[start:end]
         values = own @ w.choice[low:high].T
         values += w.choice_shift[low:high]
         values -= values.max(axis=1, keepdims=True)
@@ -252,14 +259,14 @@ def gradient(
         np.matmul(values.T, own, out=slope.choice[low:high])
         values.sum(axis=0, out=slope.choice_shift[low:high])
         np.matmul(values, w.choice[low:high], out=back[start:end])
-    back *= tape.second > 0
+    back *= second > 0
     back *= scale
-    np.matmul(tape.first.T, back, out=slope.second)
+    np.matmul(first.T, back, out=slope.second)
     back.sum(axis=0, out=slope.second_shift)
     back = back @ w.second.T
-    back *= tape.first > 0
+    back *= first > 0
     back *= scale
-    np.matmul(tape.past.T, back, out=slope.from_past)
+    np.matmul(past.T, back, out=slope.from_past)
     back.sum(axis=0, out=slope.first_shift)
     of_past = (back @ w.from_past.T).reshape(-1, w.units.shape[1])
     slope.units[:] = 0

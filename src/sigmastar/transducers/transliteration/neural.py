@@ -19,18 +19,23 @@ from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
+from sigmastar.corpus.corpus import Corpus
+from sigmastar.transducers.kernels.beams import Found
 from sigmastar.transducers.moments.lattices import Units
-from sigmastar.transducers.transliteration.candidates import Candidates, mirrored
+from sigmastar.transducers.transliteration.candidates import Candidates, collect, mirrored
 from sigmastar.transducers.transliteration.network import (
     Shape,
     Singles,
     cut,
-    forward,
+    decide,
+    encode,
     lay_out,
     log_shares,
     n_parameters,
     sorted_cases,
 )
+from sigmastar.transducers.transliteration.neural_search import Choices, best_units
 
 __all__ = ["Neural", "Order", "unit_cases", "unit_order"]
 
@@ -151,10 +156,60 @@ class Neural:
         total = np.zeros(len(path))
         for net in nets:
             weights = cut(net, self.shape)
-            hidden = forward(weights, words, cases).second
+            hidden = decide(weights, encode(weights, words).of_rows, cases)[-1]
             total += log_shares(weights, cases, hidden)[asked]
         sums = np.concatenate([[0.0], np.cumsum(total)])
         return np.asarray(sums[path_offsets[1:]] - sums[path_offsets[:-1]])
+
+    def search(
+        self,
+        source: Corpus,
+        units: Units,
+        target_alphabet: Alphabet,
+        *,
+        n_best: int,
+        beam: int,
+        gap: float = 8.0,
+    ) -> list[Candidates]:
+        """Find the n best outputs of each input, by the networks of each direction that there are.
+
+        Nothing is found with units that read several symbols.
+        """
+        every = []
+        for backwards in (False, True)[: len(self.parameters)]:
+            order = unit_order(units, self.shape.n_symbols, backwards=backwards)
+            if (order.reads != 1).any():
+                break
+            found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
+            self._search(source, order, backwards, found, beam=beam, gap=gap)
+            every.append(collect(source, found, units, target_alphabet))
+        return every
+
+    def _search(
+        self, source: Corpus, order: Order, backwards: bool, found: Found, *, beam: int, gap: float
+    ) -> None:
+        nets = [cut(net, self.shape) for net in self.parameters[int(backwards) :: 2]]
+        choices = Choices(np.argsort(order.place).astype(np.int32), order.bounds, self.shape.past)
+
+        def find(first: int, last: int) -> None:
+            for low in range(first, last, _AT_ONCE):
+                high = min(low + _AT_ONCE, last)
+                cut_at = source.offsets[low : high + 1]
+                symbols, offsets = source.symbols[cut_at[0] : cut_at[-1]], cut_at - cut_at[0]
+                if backwards:
+                    symbols = symbols[mirrored(offsets)]
+                rows = found.rows(low, high)
+                words = lay_out(symbols, offsets)
+                best_units(nets, words, offsets, choices, beam=beam, gap=gap, found=rows)
+
+        with one_blas_thread():
+            over_rows(find, len(source), least=16)
+        if backwards:
+            within = np.arange(found.paths.shape[2])
+            turned = np.where(
+                within < found.lengths[:, :, None], found.lengths[:, :, None] - 1 - within, within
+            )
+            found.paths[:] = np.take_along_axis(found.paths, turned, axis=2)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""

@@ -26,6 +26,7 @@ from sigmastar.transducers.transliteration.neural import Neural
 
 __all__ = ["KINDS", "SCORERS", "find_candidates", "scorer_matrix"]
 
+_FEW = 6  # candidates that networks of either direction add
 LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 KINDS: Mapping[str, Any] = {
     "ngram": JointNgram,
@@ -53,10 +54,10 @@ def find_candidates(
     beam: int,
     gap: float = 7.0,
 ) -> Candidates:
-    """Find candidates with the joint n-gram model, the discriminative one, or both together.
+    """Find candidates with all models that can search: joint n-grams, discriminative, networks.
 
     ``log_prob`` is that of the joint model where there is one, of the best alignment for candidates
-    that only the other has found.
+    that only the others have found.
     """
     kept = max(beam, n_best)
     where = (source, units, options, alphabet)
@@ -69,11 +70,16 @@ def find_candidates(
     found = gather_candidates(
         source, ngram, units, options, alphabet, n_best=n_best, beam=kept, gap=gap
     )
-    if "discriminative" not in parts:
-        return found
-    more = parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap)
-    log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
-    return merged(found, replace(more, log_prob=log_prob))
+    others = []
+    if "discriminative" in parts:
+        others.append(parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap))
+    if "neural" in parts:
+        few = min(n_best, _FEW)
+        others += parts["neural"].search(source, units, alphabet, n_best=few, beam=few, gap=gap)
+    for more in others:
+        log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
+        found = merged(found, replace(more, log_prob=log_prob))
+    return found
 
 
 def scorer_matrix(
