@@ -1,10 +1,13 @@
 """Networks over units: their gradient, what they judge, and what a file may hold."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidModel
+from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.network import (
     Dropout,
     Shape,
@@ -66,6 +69,34 @@ def test_candidates_are_judged_as_one_by_one(word):
         for place, (path, _) in enumerate(paths):
             expected[place] += by_hand(w, codes, path, backwards=number % 2 == 1) / 3
     np.testing.assert_allclose(model.log_proba(found, UNITS), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("word", ["a", "bab", "abba"])
+def test_a_wide_beam_finds_what_an_enumeration_finds(word):
+    aligned = align_pairs(PAIRS, ((1, 0), (1, 1), (1, 2)))
+    units, shape = aligned.units, SHAPE._replace(n_units=len(aligned.units))
+    rng = np.random.default_rng(1)
+    model = Neural(rng.normal(size=(2, n_parameters(shape))), shape)
+    every, paths = candidates_of([PAIRS.source.alphabet.index(c) for c in word], aligned)
+    where = (every.source, units, PAIRS.target.alphabet)
+    forward, backward = model.search(*where, n_best=4, beam=len(paths), gap=100.0)
+    for direction, found in enumerate((forward, backward)):
+        # Both directions of one network: the other one is replaced by a copy that says nothing.
+        silent = model.parameters.copy()
+        silent[1 - direction] = 0
+        own = Neural(silent, shape).log_proba(every, units)
+        nothing = Neural(np.zeros_like(silent), shape).log_proba(every, units)
+        scores = 2 * own - nothing
+        best = np.argsort(-scores)[: len(found)]
+        np.testing.assert_allclose(found.log_prob, scores[best], rtol=1e-4, atol=1e-4)
+        assert [tuple(found.path[a:b]) for a, b in pairwise(found.offsets)] == [
+            paths[place][0] for place in best
+        ]
+
+
+def test_units_of_several_symbols_are_judged_but_not_searched():
+    source = PAIRS.source
+    assert random_networks().search(source, UNITS, PAIRS.target.alphabet, n_best=2, beam=2) == []
 
 
 def test_the_gradient_is_that_of_differences():

@@ -15,9 +15,9 @@ SIZES = ((1, 0), (1, 1), (1, 2), (2, 1))
 ALIGNED = align_pairs(PAIRS, SIZES)
 
 
-def all_sequences(x):
+def all_sequences(x, aligned=ALIGNED):
     """Every sequence of units that reads a word, by what it writes."""
-    units = ALIGNED.units
+    units = aligned.units
     reads = [tuple(code for code in row if code >= 0) for row in units.inputs.tolist()]
     writes = [tuple(code for code in row if code >= 0) for row in units.outputs.tolist()]
     found = []
@@ -28,8 +28,8 @@ def all_sequences(x):
     return found
 
 
-def candidates_of(x):
-    paths = all_sequences(x)
+def candidates_of(x, aligned=ALIGNED):
+    paths = all_sequences(x, aligned)
     source = ss.Corpus(np.array(x, np.int32), np.array([0, len(x)]), PAIRS.source.alphabet)
     lengths = [len(path) for path, _ in paths]
     outputs = [[PAIRS.target.alphabet[code] for code in written] for _, written in paths]
