@@ -22,13 +22,15 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits, load_demo_names
 from sigmastar.metrics import character_error_rate, mean_f_score, word_accuracy
 from sigmastar.transducers.estimators.transliterator import Transliterator
+from sigmastar.transducers.transliteration.recipe import JUDGES
 
 __all__ = ["NameExample", "NamesDemo", "NamesRow", "demo_names"]
 
 _METHODS: dict[str, dict[str, Any]] = {
     "letter by letter": {"method": "joint-ngram", "order": 1},
     "joint n-grams": {"method": "joint-ngram"},
-    "combined": {"method": "combined"},
+    # Without networks, which take half a minute to train and have little to learn from 822 names.
+    "combined": {"method": "combined", "scorers": JUDGES[:5]},
 }
 _N_BEST = 3
 
