@@ -27,7 +27,7 @@ from sigmastar.core.threads import available_threads
 from sigmastar.sensors.hmm.data import as_measurements
 from sigmastar.sensors.hmm.emissions import Gaussian
 from sigmastar.sensors.hmm.inference.decode import decode
-from sigmastar.sensors.hmm.inference.smooth import smooth
+from sigmastar.sensors.hmm.inference.smooth import expect
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.structure import chain_rules
 
@@ -89,7 +89,7 @@ def ours(X, lengths, start, covariance):
     data = as_measurements(X, lengths)
     family = Gaussian(covariance, variance_floor=0.0).prepared(X)
     work = Problem(data, family, chain_rules(start.n_states))
-    step = best_of(lambda: work.maximised(start, smooth(start, data)), 4)
+    step = best_of(lambda: work.maximised(start, expect(start, data)), 4)
     return step, best_of(lambda: decode(start, data), 3)
 
 

@@ -17,6 +17,7 @@ _EXPORTS = {
     "Corpus": "sigmastar.corpus.corpus",
     "PairCorpus": "sigmastar.corpus.pairs",
     "Partitions": "sigmastar.corpus.partitions",
+    "FramePartitions": "sigmastar.corpus.frame_partitions",
     "WFA": "sigmastar.automata.models.wfa",
     "PFA": "sigmastar.automata.models.pfa",
     "HMM": "sigmastar.automata.models.hmm",
@@ -159,6 +160,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.annotated import AnnotatedText as AnnotatedText
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.frame_partitions import FramePartitions as FramePartitions
     from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.partitions import Partitions as Partitions

@@ -132,7 +132,7 @@ def states(
 
     from sigmastar.sensors.hmm.data import as_measurements
     from sigmastar.sensors.hmm.inference.decode import decode
-    from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
+    from sigmastar.sensors.hmm.inference.smooth import log_masses, smooth
 
     hmm = _load(model)
     table = _read(frames, label, sequence)
@@ -140,7 +140,7 @@ def states(
     path = decode(hmm, data).states
     names = hmm.names or ()
     posterior = smooth(hmm, data).posterior @ hmm.membership if proba else None
-    odd = -filtered(hmm, data)[1] if surprise else None
+    odd = -log_masses(hmm, data) if surprise else None
     if json:
         found: dict[str, Any] = {"states": [names[s] for s in path], "lengths": table.lengths}
         if posterior is not None:

@@ -98,7 +98,7 @@ class GivenSequences:
 
     def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
         """Encode the sequences."""
-        return encoded(_at_hand(self.sequences), alphabet, unknown)
+        return encoded(at_hand(self.sequences), alphabet, unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class FrameRows:
 
     def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
         """Gather the rows of each sequence, in the order of its first row, sorted by ``order``."""
-        table = _at_hand(self.rows)
+        table = at_hand(self.rows)
         owners, symbols = np.asarray(table[self.sequence]), np.asarray(table[self.symbol])
         keys = np.arange(len(owners)) if self.order is None else np.asarray(table[self.order])
         _, first, owner = np.unique(owners, return_index=True, return_inverse=True)
@@ -177,17 +177,24 @@ def file_parts(
     chunk: int | None = None,
 ) -> list[FileSpan]:
     """Name the parts of files: a pattern, a directory, a path, or a list of these."""
-    given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    paths = [path for one in given for path in _matches(os.fspath(one))]
-    if not paths:
-        raise DataNotFound(f"no file matches {', '.join(map(repr, given))}. Check the pattern.")
     parts = []
-    for path in paths:
+    for path in matching_files(files):
         with Source(path) as source:
             kind = "chunks" if format is None and chunk else detect_format(source, format)
         spans = spans_of(path, kind, part_bytes)
         parts += [FileSpan(path, kind, span, column, chunk) for span in spans]
     return parts
+
+
+def matching_files(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+) -> list[str]:
+    """Name the files of a pattern, a directory, a path, or a list of these."""
+    given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    paths = [path for one in given for path in _matches(os.fspath(one))]
+    if not paths:
+        raise DataNotFound(f"no file matches {', '.join(map(repr, given))}. Check the pattern.")
+    return paths
 
 
 def state_of_files(parts: Sequence[FileSpan]) -> str:
@@ -210,7 +217,7 @@ def _hidden(path: str) -> bool:
     return os.path.basename(path).startswith(".")
 
 
-def _at_hand(value: Any) -> Any:
+def at_hand(value: Any) -> Any:
     """Compute what Dask has only planned, here and now."""
     return value.compute(scheduler="synchronous") if hasattr(value, "compute") else value
 
@@ -251,7 +258,7 @@ def frame_parts(
 
 def _names_of_rows(column: str, rows: Any, _: None) -> list[Any]:
     """Give the names of the sequences in a partition of a table."""
-    return list(np.unique(np.asarray(_at_hand(rows)[column])).tolist())
+    return list(np.unique(np.asarray(at_hand(rows)[column])).tolist())
 
 
 def _check_sequences_apart(names: Iterable[Iterable[Any]]) -> None:

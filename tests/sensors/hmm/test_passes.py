@@ -15,10 +15,10 @@ from sensors.hmm.oracles import (
 from sigmastar.core.errors import InvalidData
 from sigmastar.sensors.hmm.data import as_measurements
 from sigmastar.sensors.hmm.emissions import DiagonalGaussian, FullGaussian
-from sigmastar.sensors.hmm.inference import runs
+from sigmastar.sensors.hmm.inference import plan
 from sigmastar.sensors.hmm.inference.ahead import draw_states
 from sigmastar.sensors.hmm.inference.decode import decode
-from sigmastar.sensors.hmm.inference.runs import plan_runs
+from sigmastar.sensors.hmm.inference.plan import plan_runs
 from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
 from sigmastar.sensors.hmm.inference.stream import StateStream
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
@@ -77,7 +77,7 @@ def test_missing_values_are_integrated_out():
 def same_when_cut(model, data, monkeypatch):
     whole, path = smooth(model, data), decode(model, data)
     alone, logs = filtered(model, data)
-    monkeypatch.setattr(runs, "_SHORT", 100)
+    monkeypatch.setattr(plan, "_SHORT", 100)
     cut, other = smooth(model, data), decode(model, data)
     np.testing.assert_allclose(cut.log_likelihood, whole.log_likelihood, rtol=1e-12)
     np.testing.assert_allclose(cut.posterior, whole.posterior, atol=1e-11)
@@ -98,16 +98,18 @@ def test_sequences_cut_into_runs_equal_the_same_in_one_piece(n, monkeypatch):
     assert plan_runs(model, data).margin < 100 < 2040 // plan_runs(model, data).length * 100
 
 
-def test_a_run_that_began_in_the_wrong_state_is_found_out(monkeypatch):
+@pytest.mark.parametrize("n_frames", [2000, 5000])  # done again with more, and in one piece
+def test_a_run_that_began_in_the_wrong_state_is_found_out(n_frames, monkeypatch):
     # States that never change and can hardly be told apart are never forgotten.
     rng = np.random.default_rng(0)
     emission = DiagonalGaussian([[0.0], [0.02]], [[1.0], [1.0]])
     model = MeasurementHMM([0.9, 0.1], [[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]], emission)
-    data = as_measurements(rng.normal(size=(2000, 1)))
-    monkeypatch.setattr(runs, "_memory", lambda *_: 5)
+    data = as_measurements(rng.normal(size=(n_frames, 1)))
+    monkeypatch.setattr(plan, "_memory", lambda *_: 5)
+    monkeypatch.setattr(plan, "_SHORT", 5000)
     same_when_cut(model, data, monkeypatch)
     assert plan_runs(model, data).length < 200
-    assert plan_runs(model, data, cut=False).length == 2000
+    assert plan_runs(model, data, cut=False).length == n_frames
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):

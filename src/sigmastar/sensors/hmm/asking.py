@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sigmastar.core.errors import InvalidData
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Choice, Integer, check
 from sigmastar.core.types import FloatArray, IndexArray
@@ -19,7 +18,7 @@ from sigmastar.corpus.frames import split_rows
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.ahead import Forecast, draw_states, forecast, sample
 from sigmastar.sensors.hmm.inference.decode import decode
-from sigmastar.sensors.hmm.inference.smooth import filtered, sequence_sums, smooth
+from sigmastar.sensors.hmm.inference.smooth import log_masses, sequence_sums, smooth
 from sigmastar.sensors.hmm.inference.stream import StateStream
 from sigmastar.sensors.hmm.model import StateModel
 
@@ -38,13 +37,8 @@ class Asking:
         """Take measurements in whatever form they come."""
 
     def _data(self, X: Any, lengths: ArrayLike | None) -> Measurements:
-        n_columns = self._asked().n_columns
         data = self._measured(X, lengths)
-        if data.values.shape[1] != n_columns:
-            raise InvalidData(
-                f"frames must have {n_columns} values each, as in training; "
-                f"got {data.values.shape[1]}."
-            )
+        data.check_width(self._asked().n_columns)
         return data
 
     @staticmethod
@@ -108,7 +102,7 @@ class Asking:
     def log_proba(self, X: Any, *, lengths: ArrayLike | None = None) -> FloatArray:
         """Return the log-likelihood of every sequence."""
         data = self._data(X, lengths)
-        return sequence_sums(filtered(self._asked(), data)[1], data.offsets)
+        return sequence_sums(log_masses(self._asked(), data), data.offsets)
 
     def score(self, X: Any, y: Any = None, *, lengths: ArrayLike | None = None) -> float:
         """Return the log-likelihood of all sequences together."""
@@ -125,7 +119,7 @@ class Asking:
     def surprise(self, X: Any, *, lengths: ArrayLike | None = None) -> Any:
         """Return -log P(frame | frames before it) of every frame: large where something is odd."""
         data = self._data(X, lengths)
-        return self._shaped(-filtered(self._asked(), data)[1], data, X, lengths)
+        return self._shaped(-log_masses(self._asked(), data), data, X, lengths)
 
     def forecast(self, X: Any, k: int = 1, *, lengths: ArrayLike | None = None) -> Forecast:
         """Say what the next k frames of every sequence will be like."""
@@ -167,12 +161,12 @@ class Asking:
         """Return the Bayesian information criterion; lower is better."""
         data = self._data(X, lengths)
         cost = self._asked().n_parameters() * np.log(data.n_frames)
-        return float(cost - 2.0 * filtered(self._asked(), data)[1].sum())
+        return float(cost - 2.0 * log_masses(self._asked(), data).sum())
 
     def aic(self, X: Any, *, lengths: ArrayLike | None = None) -> float:
         """Return Akaike's information criterion; lower is better."""
         data = self._data(X, lengths)
-        total = filtered(self._asked(), data)[1].sum()
+        total = log_masses(self._asked(), data).sum()
         return float(2.0 * self._asked().n_parameters() - 2.0 * total)
 
     def stream(self, lag: int = 0) -> StateStream:

@@ -67,6 +67,42 @@ class Measurements:
             weights = np.repeat(self.weights, self.lengths)
         return Marks(begins, ends, weights)
 
+    @cached_property
+    def longest(self) -> int:
+        """How many frames the longest sequence has."""
+        return int(self.lengths.max())
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether every number was observed."""
+        return not np.isnan(np.add.reduce(self.values, axis=None))
+
+    @property
+    def n_pieces(self) -> int:
+        """How many sequences there are."""
+        return len(self.offsets) - 1
+
+    @property
+    def total_weight(self) -> float:
+        """How many frames there are, each times the weight of its sequence."""
+        return float(self.marks.weights.sum())
+
+    def check_width(self, n_columns: int) -> None:
+        """Raise :class:`InvalidData` unless frames have as many values as those before."""
+        if self.values.shape[1] != n_columns:
+            raise InvalidData(
+                f"frames must have {n_columns} values each, as in training; "
+                f"got {self.values.shape[1]}."
+            )
+
+    def fingerprint(self) -> list[Any]:
+        """Return arrays that name the data."""
+        every = (self.values, self.offsets, self.states, self.weights)
+        return [array for array in every if array is not None]
+
+    def __sizeof__(self) -> int:
+        return int(self.values.nbytes + self.offsets.nbytes)  # who keeps it must know its weight
+
     def take(self, chosen: Any) -> Measurements:
         """Keep some sequences."""
         picked = np.asarray(chosen, np.int64)

@@ -16,6 +16,7 @@ from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions import EMISSIONS, Emission
 from sigmastar.sensors.hmm.emissions.base import log_of
 from sigmastar.sensors.hmm.kernels.lanes import Chain
+from sigmastar.sensors.hmm.kernels.products import Products
 
 __all__ = ["StateModel"]
 
@@ -97,6 +98,12 @@ class StateModel(Proved, StoredModel):
     def chain(self) -> Chain:
         """The arrays that the kernels of the chain take."""
         return Chain(self.initial.copy(), self.transitions.copy(), self.transitions.T.copy())
+
+    @cached_property
+    def products(self) -> Products | None:
+        """What log densities of links are products of, if they are."""
+        found = self.emission.products()
+        return None if found is None else found._replace(factors=found.factors[self.emits])
 
     @cached_property
     def log_initial(self) -> FloatArray:

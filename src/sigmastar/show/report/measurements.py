@@ -13,7 +13,7 @@ from sigmastar.drawing.heatmap import heatmap
 from sigmastar.drawing.markup import Markup
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.decode import decode
-from sigmastar.sensors.hmm.inference.smooth import filtered, smooth
+from sigmastar.sensors.hmm.inference.smooth import log_masses, smooth
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.show.report.learning import learning_cards
 from sigmastar.show.report.matrices import Small, matrices_card
@@ -104,7 +104,7 @@ def _correlation(matrix: FloatArray) -> FloatArray:
 def _test(model: MeasurementHMM, data: Measurements) -> list[Markup]:
     path = decode(model, data).states
     sure = (smooth(model, data).posterior @ model.membership).max(axis=1)
-    odd = -filtered(model, data)[1]
+    odd = -log_masses(model, data)
     first = slice(0, min(int(data.lengths[0]), _FRAMES))
     names = list(model.names or ())
     steps = list(map(float, range(first.stop)))

@@ -15,16 +15,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Fact, Proved, freeze_proved, sizes_of
 from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.sensors.hmm.kernels.products import Products
 
 __all__ = [
     "EMISSIONS",
+    "ColumnFacts",
     "Emission",
     "Family",
     "Statistics",
@@ -77,6 +79,14 @@ class Emission(Proved, ABC):
     def gather(self, values: FloatArray, weights: FloatArray) -> Statistics:
         """Return expected statistics of rows under weights (rows, states)."""
 
+    def products(self) -> Products | None:
+        """Return log densities as sums of products of columns; None where that is not exact."""
+        return None
+
+    def from_products(self, sums: FloatArray) -> Statistics:
+        """Return what :meth:`gather` would, from the sums of all products."""
+        raise NotImplementedError(f"the emission {self.name!r} is no sum of products")
+
     @abstractmethod
     def draw(self, states: IndexArray, rng: np.random.Generator) -> FloatArray:
         """Draw one row for each state given."""
@@ -118,6 +128,46 @@ class Emission(Proved, ABC):
             )
 
 
+class ColumnFacts(NamedTuple):
+    """What is known of columns before anything is learned, whatever the parts they come in."""
+
+    observed: FloatArray  # how many values of each column there are
+    mean: FloatArray
+    scatter: FloatArray  # sum of squares about the mean
+    largest: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> ColumnFacts:
+        """Look at rows."""
+        seen = ~np.isnan(values)
+        observed = seen.sum(axis=0).astype(np.float64)
+        mean = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(observed, 1.0)
+        scatter = (np.where(seen, values - mean, 0.0) ** 2).sum(axis=0)
+        largest = np.where(seen, values, -np.inf).max(axis=0, initial=-np.inf)
+        return cls(observed, mean, scatter, largest)
+
+    def plus(self, other: ColumnFacts) -> ColumnFacts:
+        """Return what is known of both together."""
+        observed = self.observed + other.observed
+        share = other.observed / np.maximum(observed, 1.0)
+        away = other.mean - self.mean
+        return ColumnFacts(
+            observed,
+            self.mean + away * share,
+            self.scatter + other.scatter + away**2 * self.observed * share,
+            np.maximum(self.largest, other.largest),
+        )
+
+    def columns(self, chosen: slice) -> ColumnFacts:
+        """Keep some columns."""
+        return ColumnFacts(*(fact[chosen] for fact in self))
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of each column."""
+        return self.scatter / np.maximum(self.observed, 1.0)
+
+
 EmissionT = TypeVar("EmissionT", bound=Emission)
 
 
@@ -125,9 +175,17 @@ EmissionT = TypeVar("EmissionT", bound=Emission)
 class Family(ABC, Generic[EmissionT]):
     """A kind of emission, and what is decided before learning."""
 
-    @abstractmethod
     def prepared(self, values: FloatArray) -> Self:
         """Return the family with what depends on the data filled in; check the data."""
+        self.check_values(values)
+        return self.informed(ColumnFacts.of(values))
+
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` for rows that nothing can be learned from."""
+
+    def informed(self, facts: ColumnFacts) -> Self:
+        """Return the family with what depends on the columns filled in; check parameters."""
+        return self
 
     @abstractmethod
     def start(self, values: FloatArray, weights: FloatArray) -> EmissionT:

@@ -13,6 +13,7 @@ from sigmastar.core.facts import Fact, Floats, Offsets
 from sigmastar.core.rules import Real, check
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions.base import (
+    ColumnFacts,
     Emission,
     Family,
     Statistics,
@@ -105,10 +106,9 @@ class Poisson(Family[PoissonEmission]):
     fixed_rates: Any = None
     frozen: tuple[str, ...] = ()
 
-    def prepared(self, values: FloatArray) -> Poisson:
-        """Return the family; check the data."""
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` unless all values are counts."""
         check_whole(values)
-        return self
 
     def start(self, values: FloatArray, weights: FloatArray) -> PoissonEmission:
         """Return rates under weights, each with one frame's worth of the mean."""
@@ -236,11 +236,14 @@ class Categorical(Family[CategoricalEmission]):
     fixed_tables: Any = None
     frozen: tuple[str, ...] = ()
 
-    def prepared(self, values: FloatArray) -> Categorical:
-        """Return the family with the number of codes of every column; check the data."""
-        check("prior", self.prior, Real(low=0.0))
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` unless all values are codes."""
         check_whole(values)
-        most = np.nan_to_num(values, nan=0.0).max(axis=0, initial=0.0).astype(np.int64) + 1
+
+    def informed(self, facts: ColumnFacts) -> Categorical:
+        """Return the family with the number of codes of every column."""
+        check("prior", self.prior, Real(low=0.0))
+        most = np.maximum(facts.largest, 0.0).astype(np.int64) + 1
         if self.n_categories is not None:
             given = np.broadcast_to(np.asarray(self.n_categories), most.shape).astype(np.int64)
             if (most > given).any():

@@ -15,12 +15,11 @@ import numpy as np
 from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions.base import Emission, Statistics, filled
-from sigmastar.sensors.hmm.kernels.rows import add_squares, squares
+from sigmastar.sensors.hmm.kernels.products import Products
 
 __all__ = ["DiagonalGaussian"]
 
 _STEEPEST = 1e6  # squared means in units of the variance beyond which x² - 2xm + m² loses digits
-_FEW = 8  # states below which products of BLAS are faster than a loop over states
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -58,11 +57,6 @@ class DiagonalGaussian(Emission):
     def log_density(self, values: FloatArray) -> FloatArray:
         """Return the log density of each row in each state."""
         square, linear, constant = self._weights
-        if not self._steep and not np.isnan(np.add.reduce(values, axis=None)):
-            found = np.empty((len(values), self.n_states))
-            rows = np.ascontiguousarray(values)
-            squares(rows, self._centre, square, linear, constant.sum(axis=0), found)
-            return found
         known, seen = filled(values - self._centre)
         if not self._steep:
             found = known @ linear
@@ -86,13 +80,24 @@ class DiagonalGaussian(Emission):
         known, seen = filled(values - self._centre)
         total = weights.sum(axis=0)[:, None]
         counts = np.repeat(total, self.n_columns, axis=1) if seen is None else weights.T @ seen
-        if self.n_states < _FEW:
-            sums = weights.T @ known
-            known *= known
-            return {"counts": counts, "sums": sums, "squares": weights.T @ known}
-        first, second = np.zeros((2, self.n_columns, self.n_states))
-        add_squares(known, np.ascontiguousarray(weights), first, second)
-        return {"counts": counts, "sums": first.T.copy(), "squares": second.T.copy()}
+        sums = weights.T @ known
+        known *= known
+        return {"counts": counts, "sums": sums, "squares": weights.T @ known}
+
+    def products(self) -> Products | None:
+        """Return the factors of 1, the columns and their squares."""
+        if self._steep:
+            return None
+        square, linear, constant = self._weights
+        each = np.arange(self.n_columns)
+        factors = np.vstack([constant.sum(axis=0), linear, square])
+        return Products(self._centre, each, each, np.ascontiguousarray(factors.T))
+
+    def from_products(self, sums: FloatArray) -> Statistics:
+        """Return what :meth:`gather` would, from the sums of all products."""
+        d = self.n_columns
+        counts = np.repeat(sums[:, :1], d, axis=1)
+        return {"counts": counts, "sums": sums[:, 1 : 1 + d], "squares": sums[:, 1 + d :]}
 
     def scatter(self, statistics: Statistics, means: FloatArray) -> FloatArray:
         """Return the expected squares about some means."""

@@ -16,6 +16,7 @@ from sigmastar.core.facts import Fact, Floats
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions.base import Emission, Statistics
 from sigmastar.sensors.hmm.emissions.full import FullGaussian
+from sigmastar.sensors.hmm.kernels.products import Products
 
 __all__ = ["FactorGaussian"]
 
@@ -50,6 +51,14 @@ class FactorGaussian(Emission):
     def gather(self, values: FloatArray, weights: FloatArray) -> Statistics:
         """Return counts, sums and products of rows."""
         return self.whole.gather(values, weights)
+
+    def products(self) -> Products | None:
+        """Return the factors of 1, the columns and the products of any two."""
+        return self.whole.products()
+
+    def from_products(self, sums: FloatArray) -> Statistics:
+        """Return what :meth:`gather` would, from the sums of all products."""
+        return self.whole.from_products(sums)
 
     def improved(self, scatter: FloatArray, counts: FloatArray, floor: FloatArray) -> Self:
         """Return the factors one step of EM further, about the means that this emission has.

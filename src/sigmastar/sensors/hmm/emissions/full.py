@@ -20,10 +20,12 @@ from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Codes, Fact, Floats
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 from sigmastar.sensors.hmm.emissions.base import Emission, Statistics
+from sigmastar.sensors.hmm.kernels.products import Products
 from sigmastar.sensors.hmm.kernels.rows import subtract_squares
 
 __all__ = ["FullGaussian", "patterns"]
 
+_STEEPEST = 1e6  # largest terms of a squared distance, in units of the variance
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -170,6 +172,32 @@ class FullGaussian(Emission):
             + counts[:, None, None] * (base[:, :, None] * base[:, None, :] + marginal.rest)
         )
         return counts, counts[:, None] * base + linear, whole
+
+    def products(self) -> Products | None:
+        """Return the factors of 1, the columns and the products of any two, with Σ⁻¹ in them."""
+        n, d = self.n_states, self.n_columns
+        inverse = np.linalg.inv(self._roots)
+        precision = (inverse.transpose(0, 2, 1) @ inverse)[self.groups]
+        away = self.means - self._centre
+        reach = np.sqrt((self.moments()[1] + away**2).max(axis=0))
+        # Terms that all but cancel each other would leave too few digits.
+        if ((np.abs(precision) @ reach) @ reach > _STEEPEST).any():
+            return None
+        slope = np.einsum("kij,kj->ki", precision, away)
+        log_det = np.log(np.diagonal(self._roots, axis1=1, axis2=2)).sum(axis=1)[self.groups]
+        constant = -0.5 * (d * _LOG_2PI + (slope * away).sum(axis=1)) - log_det
+        left, right = np.triu_indices(d)
+        quadratic = np.where(left == right, -0.5, -1.0) * precision[:, left, right]
+        factors = np.hstack([constant.reshape(n, 1), slope, quadratic])
+        return Products(self._centre, left, right, factors)
+
+    def from_products(self, sums: FloatArray) -> Statistics:
+        """Return what :meth:`gather` would, from the sums of all products."""
+        n, d = self.n_states, self.n_columns
+        left, right = np.triu_indices(d)
+        products = np.empty((n, d, d))
+        products[:, left, right] = products[:, right, left] = sums[:, 1 + d :]
+        return {"counts": sums[:, 0], "sums": sums[:, 1 : 1 + d], "products": products}
 
     @cached_property
     def _centre(self) -> FloatArray:

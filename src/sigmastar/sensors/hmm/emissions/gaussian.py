@@ -10,7 +10,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rules import Choice, Integer, Real, check
 from sigmastar.core.types import FloatArray
-from sigmastar.sensors.hmm.emissions.base import Family, Statistics, overwritten
+from sigmastar.sensors.hmm.emissions.base import ColumnFacts, Family, Statistics, overwritten
 from sigmastar.sensors.hmm.emissions.diagonal import DiagonalGaussian
 from sigmastar.sensors.hmm.emissions.factors import FactorGaussian
 from sigmastar.sensors.hmm.emissions.full import FullGaussian
@@ -68,28 +68,31 @@ class Gaussian(Family[Any]):
     group_size: int = 0
     floors: FloatArray | None = None
 
-    def prepared(self, values: FloatArray) -> Gaussian:
-        """Return the family with the floors of every column; check parameters and data."""
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` unless all values are finite or missing."""
+        if np.isinf(values).any():
+            raise InvalidData("frames must not hold infinity; use NaN for what was not observed.")
+
+    def informed(self, facts: ColumnFacts) -> Gaussian:
+        """Return the family with the floors of every column; check parameters."""
         check("covariance", self.covariance, Choice(*SHAPES))
         check("rank", self.rank, Integer(low=1))
         check("variance_floor", self.variance_floor, Real(low=0.0))
         check("about", self.about, Choice("new", "old"))
         for name in self.frozen:
             check("frozen", name, Choice("means", "covariances"))
-        if np.isinf(values).any():
-            raise InvalidData("frames must not hold infinity; use NaN for what was not observed.")
         if self.fixed_variances is not None and self.covariance != "diag":
             raise InvalidParameter(
                 "fixed_variances must go with covariance='diag'; got "
                 f"{self.covariance!r}. Freeze whole covariances with frozen=('covariances',)."
             )
-        unseen = np.isnan(values).all(axis=0)
+        unseen = facts.observed == 0
         if unseen.any():
             raise InvalidData(
                 f"every column must be observed at least once; column {int(np.argmax(unseen))} "
                 "holds only NaN. Leave it out."
             )
-        spread = np.nanvar(values, axis=0)
+        spread = facts.variance
         if self.covariance == "spherical":
             spread = np.full_like(spread, spread.mean())
         least = np.where(spread > 0, spread, 1.0)

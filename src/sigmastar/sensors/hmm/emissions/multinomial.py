@@ -111,11 +111,10 @@ class Multinomial(Family[MultinomialEmission]):
     fixed_table: Any = None
     frozen: tuple[str, ...] = ()
 
-    def prepared(self, values: FloatArray) -> Multinomial:
-        """Return the family; check the data."""
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` unless frames are counts, or not observed at all."""
         check("prior", self.prior, Real(low=0.0))
         _check_counts(values)
-        return self
 
     def start(self, values: FloatArray, weights: FloatArray) -> MultinomialEmission:
         """Return probabilities under weights, each with one frame's worth of the mean."""

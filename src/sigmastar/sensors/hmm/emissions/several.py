@@ -11,7 +11,13 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Fact
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.sensors.hmm.emissions.base import EMISSIONS, Emission, Family, Statistics
+from sigmastar.sensors.hmm.emissions.base import (
+    EMISSIONS,
+    ColumnFacts,
+    Emission,
+    Family,
+    Statistics,
+)
 
 __all__ = ["Several", "SeveralEmission"]
 
@@ -124,14 +130,25 @@ class Several(Family[SeveralEmission]):
             yield name, family, np.ascontiguousarray(values[:, at : at + width])
             at += width
 
-    def prepared(self, values: FloatArray) -> Several:
-        """Return the families with what depends on the data filled in."""
+    def check_values(self, values: FloatArray) -> None:
+        """Raise :class:`InvalidData` for rows that some family cannot learn from."""
         if sum(self.widths) != values.shape[1]:
             raise InvalidData(
                 f"frames must have {sum(self.widths)} columns, those of all emissions together; "
                 f"got {values.shape[1]}."
             )
-        ready = {name: family.prepared(own) for name, family, own in self._pieces(values)}
+        for _, family, own in self._pieces(values):
+            family.check_values(own)
+
+    def informed(self, facts: ColumnFacts) -> Several:
+        """Return the families with what depends on their columns filled in."""
+        ends = np.cumsum(self.widths).tolist()
+        ready = {
+            name: family.informed(facts.columns(slice(end - width, end)))
+            for (name, family), width, end in zip(
+                self.families.items(), self.widths, ends, strict=True
+            )
+        }
         return Several(ready, self.widths)
 
     def start(self, values: FloatArray, weights: FloatArray) -> SeveralEmission:

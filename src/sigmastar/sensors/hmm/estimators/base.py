@@ -18,13 +18,15 @@ from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, Real, Rule, check
 from sigmastar.core.types import FloatArray
+from sigmastar.corpus.frame_partitions import FramePartitions
 from sigmastar.sensors.hmm.asking import Asking
 from sigmastar.sensors.hmm.data import Measurements, as_measurements, as_states
 from sigmastar.sensors.hmm.emissions.base import Family
+from sigmastar.sensors.hmm.learn.batches import Batches, Data
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.learn.fit import Plan, criteria, learn_hmm
 from sigmastar.sensors.hmm.learn.sizes import CRITERIA, learn_size
-from sigmastar.sensors.hmm.learn.starts import STARTS, Starter
+from sigmastar.sensors.hmm.learn.starts import MOST_FRAMES, STARTS, Starter
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.model import StateModel
 from sigmastar.sensors.hmm.structure import STRUCTURES, ChainRules, chain_rules
@@ -169,7 +171,7 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
 
         Parameters
         ----------
-        X : array (frames, columns), or list of such arrays
+        X : array (frames, columns), list of such arrays, or FramePartitions
             One sequence or several; NaN is what was not observed.
         y : optional
             States of frames where they are known, None, NaN or -1 where not; as X, one sequence
@@ -180,14 +182,23 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
             How much each sequence counts.
         """
         self._check_parameters()
-        data = self._measured(X, lengths)
-        data = replace(data, weights=_weights(sample_weight, len(data.lengths)))
-        self.n_features_in_ = data.values.shape[1]
-        family = self._family(data).prepared(data.values)
+        in_parts = isinstance(X, FramePartitions)
+        if in_parts and not (y is None and lengths is None and sample_weight is None):
+            raise InvalidParameter(
+                "y, lengths and sample_weight go with frames in memory; parts know their own "
+                "sequences. Drop them, or give arrays."
+            )
+        leading = self._measured(X.leading(MOST_FRAMES) if in_parts else X, lengths)
+        leading = replace(leading, weights=_weights(sample_weight, len(leading.lengths)))
+        self.n_features_in_ = leading.values.shape[1]
+        family = self._family(leading)
+        data: Data = Batches(X, self.n_features_in_) if in_parts else leading
+        ready = family.prepared(leading.values)
+        family = family.informed(data.facts(family)) if isinstance(data, Batches) else ready
         apart = ("checkpoint", "checkpoint_every", "max_iter", "tol")  # a run may go on for longer
         settings = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         plan = self._settings(Plan)
-        starter = Starter(data, family, as_generator(self.random_state))
+        starter = Starter(leading, family, as_generator(self.random_state))
         if self.n_states == "auto":
             if y is not None:
                 raise InvalidParameter("n_states must be a number when y names states; got 'auto'.")
@@ -203,8 +214,9 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
             n_states = learned.model.n_states
         else:
             n_states = self._n_given(plan)
-            data = replace(data, states=as_states(y, data.offsets, n_states))
-            starter = replace(starter, data=data)
+            if isinstance(data, Measurements):
+                data = replace(data, states=as_states(y, data.offsets, n_states))
+                starter = replace(starter, data=data)
             problem = Problem(data, family, self._chain_rules(n_states))
             learned = learn_hmm(problem, n_states, plan, starter, settings)
         problem = Problem(data, family, self._chain_rules(n_states))

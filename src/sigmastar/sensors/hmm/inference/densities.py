@@ -1,76 +1,72 @@
-"""Densities of all frames, in blocks on several threads."""
+"""Log densities of frames: of rows as they are, and of runs side by side in lanes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray
 from sigmastar.sensors.hmm.data import Measurements
-from sigmastar.sensors.hmm.kernels.rows import lower_rows
+from sigmastar.sensors.hmm.inference.runs import Group, Runs
+from sigmastar.sensors.hmm.kernels.lanes import Lanes, lay_out
+from sigmastar.sensors.hmm.kernels.products import Products, densities
 from sigmastar.sensors.hmm.model import StateModel
 
-__all__ = ["log_densities", "log_rows", "over_blocks", "refuse_impossible", "scaled_rows"]
-
-_BLOCK = 1 << 17  # numbers of a block (frames · links): what fits a core's own cache
-_MOST_ROWS = 1 << 13
+__all__ = ["Laid", "lay_densities", "log_rows", "refuse_impossible"]
 
 
-def block_bounds(n_frames: int, n_links: int) -> list[int]:
-    """Return where blocks begin and end; they do not depend on the number of threads."""
-    rows = min(max(_BLOCK // max(n_links, 1), 256), _MOST_ROWS)
-    return [*range(0, n_frames, rows), n_frames]
+class Laid(NamedTuple):
+    """Log densities in lanes; and the columns that they are products of, if they are."""
+
+    lanes: Lanes  # its likelihoods are logarithms as yet
+    columns: FloatArray | None  # (steps, columns, lanes), counted from their centre
 
 
-def over_blocks(work: Callable[[int, int, int], object], n_frames: int, n_links: int) -> int:
-    """Call ``work(number, first, last)`` for every block, on all threads; return how many."""
-    bounds = block_bounds(n_frames, n_links)
-
-    def run(first: int, last: int) -> None:
-        for number in range(first, last):
-            work(number, bounds[number], bounds[number + 1])
-
-    with one_blas_thread():
-        over_rows(run, len(bounds) - 1, least=1)
-    return len(bounds) - 1
-
-
-def log_densities(model: StateModel, data: Measurements) -> FloatArray:
-    """Return log densities (frames, links); states that contradict a known one have -inf."""
-    model.emission.check_values(data.values)
-    found = np.empty((data.n_frames, model.n_links))
-
-    def work(number: int, first: int, last: int) -> None:
-        found[first:last] = log_rows(model, data, first, last)
-
-    over_blocks(work, data.n_frames, model.n_links)
-    return found
+def usable_products(model: StateModel, data: Measurements) -> Products | None:
+    """Return what densities are products of; None if they are not, or values are missing."""
+    return model.products if data.is_whole else None
 
 
 def log_rows(model: StateModel, data: Measurements, first: int, last: int) -> FloatArray:
-    """Return log densities of the frames from first to last, as :func:`log_densities`."""
+    """Return log densities (frames, links) from first to last; -inf contradicts a known state."""
     logs = model.emission.log_density(data.values[first:last])
     if data.states is not None:
-        known = data.states[first:last]
-        other = (known[:, None] >= 0) & (known[:, None] != np.arange(model.n_states))
-        logs[other] = -np.inf
+        known = data.states[first:last, None]
+        logs[(known >= 0) & (known != np.arange(model.n_states))] = -np.inf
     return logs if model.is_plain else logs[:, model.emits]
 
 
-def scaled_rows(
-    model: StateModel, data: Measurements, first: int, last: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return likelihoods of some frames, each row divided by its largest, and the log of that."""
-    logs = log_rows(model, data, first, last)
-    shift = np.empty(len(logs))
-    lower_rows(logs, shift)
-    with np.errstate(invalid="ignore", under="ignore"):
-        np.exp(logs, out=logs)
-    return logs, shift
+def lay_densities(model: StateModel, runs: Runs, group: Group) -> Laid:
+    """Return the log densities of a group of runs; frames that are not there have 0."""
+    data, rows = runs.data, runs.rows(group)
+    steps, width = group.steps, len(group.starts)
+    logs = np.empty((steps, model.n_links, width))
+    products = usable_products(model, data)
+    columns = None
+    if products is None:
+        found = log_rows(model, data, rows.start, rows.stop)
+        lay_out(found, rows.start, group.starts, np.zeros(model.n_links), logs)
+    else:
+        columns = np.empty((steps, model.n_columns, width))
+        lay_out(data.values, 0, group.starts, products.centre, columns)
+        densities(columns, products, logs)
+        if data.states is not None:
+            _contradict(model, runs, group, logs)
+        for lane, absent in runs.beyond(group):
+            logs[absent, :, lane] = 0.0
+    return Laid(runs.lanes(group, logs), columns)
+
+
+def _contradict(model: StateModel, runs: Runs, group: Group, logs: FloatArray) -> None:
+    """Set log densities of states that a frame is known not to have to -inf."""
+    assert runs.data.states is not None
+    known = np.empty((len(logs), 1, logs.shape[2]))
+    # One more than the state: what is laid out for frames beyond the data is 0, and not known.
+    states = runs.data.states[:, None].astype(np.float64) + 1.0
+    lay_out(states, 0, group.starts, np.zeros(1), known)
+    logs[(known > 0) & (known - 1.0 != np.asarray(model.emits)[:, None])] = -np.inf
 
 
 def refuse_impossible(shift: FloatArray, data: Measurements) -> None:

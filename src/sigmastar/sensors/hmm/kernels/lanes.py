@@ -1,14 +1,16 @@
 """Passes along the chain over many runs of frames at once, side by side in lanes.
 
 A step of one run is a product of a small matrix and a vector: too little work for a processor that
-does eight numbers at a time. So runs go in step with each other, state by state, and every inner
-loop is one over lanes: arrays are (steps, states, lanes). Likelihoods of a frame come divided by
-their largest; every vector of states is scaled to sum to one, and what it summed to (``mass``) is
-kept. Where a sequence begins within a run, the run begins anew.
+does eight numbers at a time. So runs go in step with each other, state by state: arrays are (steps,
+states, lanes), a step of all runs is a product of two matrices, and what is left are loops over
+lanes. Likelihoods of a frame come divided by their largest; every vector of states is scaled to
+sum to one, and what it summed to (``mass``) is kept. Where a sequence begins within a run, the run
+begins anew.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +27,11 @@ __all__ = [
     "forward",
     "lay_back",
     "lay_out",
+    "lower",
     "mark",
 ]
 
-_BY_BLAS = 16  # states from which a product is worth a call
+_BY_BLAS = 8  # lanes from which a product is worth a call
 
 
 class Chain(NamedTuple):
@@ -57,19 +60,19 @@ class Edges(NamedTuple):
 
 @kernel
 def lay_out(
-    rows: FloatArray, first: int, starts: IndexArray, beyond: float, out: FloatArray
+    rows: FloatArray, first: int, starts: IndexArray, origin: FloatArray, out: FloatArray
 ) -> None:
-    """Set out[s, k, l] to row starts[l] + s, the first row being ``first``; else to ``beyond``."""
+    """Set out[s, k, l] to row starts[l] + s less the origin, ``first`` being row 0; else to 0."""
     steps, n, lanes = out.shape
     for s in range(steps):
         for lane in range(lanes):
             at = starts[lane] + s - first
             if 0 <= at < len(rows):
                 for k in range(n):
-                    out[s, k, lane] = rows[at, k]
+                    out[s, k, lane] = rows[at, k] - origin[k]
             else:
                 for k in range(n):
-                    out[s, k, lane] = beyond
+                    out[s, k, lane] = 0.0
 
 
 @kernel
@@ -94,18 +97,33 @@ def mark(frames: IndexArray, starts: IndexArray, marks: BoolArray) -> None:
 
 
 @kernel
+def lower(logs: FloatArray, top: FloatArray) -> None:
+    """Take the largest of every frame off its log densities, into ``top``."""
+    steps, n, width = logs.shape
+    for s in range(steps):
+        most = top[s]
+        for lane in range(width):
+            most[lane] = -math.inf
+        for j in range(n):
+            for lane in range(width):
+                value = logs[s, j, lane]
+                most[lane] = value if value > most[lane] else most[lane]
+        for j in range(n):
+            for lane in range(width):
+                logs[s, j, lane] -= most[lane]
+
+
+@kernel
 def _multiply(matrix: FloatArray, vectors: FloatArray, out: FloatArray) -> None:
     n, lanes = vectors.shape
-    if n >= _BY_BLAS:
+    if lanes >= _BY_BLAS:
         np.dot(matrix, vectors, out)
         return
     for j in range(n):
         for lane in range(lanes):
-            out[j, lane] = matrix[j, 0] * vectors[0, lane]
-        for i in range(1, n):
-            factor = matrix[j, i]
-            for lane in range(lanes):
-                out[j, lane] += factor * vectors[i, lane]
+            out[j, lane] = 0.0
+            for i in range(n):
+                out[j, lane] += matrix[j, i] * vectors[i, lane]
 
 
 @kernel
@@ -122,9 +140,9 @@ def forward(
     lanes: Lanes, chain: Chain, start: FloatArray, past: FloatArray, mass: FloatArray
 ) -> None:
     """Filter: past[s] = P(state | frames up to s), from what is thought before the first."""
-    steps, n, width = lanes.likelihood.shape
+    n, width = start.shape
     total = np.empty(width)
-    for s in range(steps):
+    for s in range(len(past)):
         row = past[s]
         if s == 0:
             row[:] = start
@@ -153,19 +171,20 @@ def backward(
     lanes: Lanes,
     chain: Chain,
     first: int,
-    last: int,
     past: FloatArray,
     mass: FloatArray,
     edges: Edges,
+    starts: FloatArray,
     moves: FloatArray,
 ) -> None:
-    """Look back, and turn filtered states of the steps from first to last into smoothed ones.
+    """Look back, and turn filtered states of the steps from first on into smoothed ones.
 
-    ``moves`` (states, states) is added to: expected moves, but for the factor P(j | i).
+    ``starts`` (states,) and ``moves`` (states, states) are added to: states of first frames, and
+    expected moves, but for the factor P(j | i).
     """
     steps, n, width = lanes.likelihood.shape
+    last = len(past)
     future, right, left = np.ones((n, width)), np.ones((n, width)), np.empty((n, width))
-    added = np.zeros((n, n, width if n < _BY_BLAS else 1))
     total, overlap = np.empty(width), np.empty(width)
     product = np.empty((n, n))
     for s in range(steps - 1, first - 1, -1):
@@ -204,21 +223,22 @@ def backward(
         for j in range(n):
             for lane in range(width):
                 past[s, j, lane] *= future[j, lane] * overlap[lane]
+        if any_of(lanes.begins[s]):
+            for lane in range(width):
+                if lanes.begins[s, lane] and lanes.weights[s, lane] > 0.0:
+                    for j in range(n):
+                        starts[j] += past[s, j, lane]
         if s == 0:
             continue  # nothing comes before: the first frame of a sequence
         for i in range(n):
             for lane in range(width):
                 left[i, lane] = past[s - 1, i, lane] * total[lane]
-        if n >= _BY_BLAS:
+        if width >= _BY_BLAS:
             np.dot(left, right.T, product)
             moves += product
         else:
             for i in range(n):
                 for j in range(n):
                     for lane in range(width):
-                        added[i, j, lane] += left[i, lane] * right[j, lane]
+                        moves[i, j] += left[i, lane] * right[j, lane]
     edges.found[:] = right
-    if n < _BY_BLAS:
-        for i in range(n):
-            for j in range(n):
-                moves[i, j] += added[i, j].sum()

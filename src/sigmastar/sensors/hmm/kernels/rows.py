@@ -5,42 +5,7 @@ from __future__ import annotations
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["add_rows", "add_squares", "draw_path", "lower_rows", "squares", "subtract_squares"]
-
-
-@kernel
-def squares(
-    values: FloatArray,
-    centre: FloatArray,
-    square: FloatArray,
-    linear: FloatArray,
-    constant: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Set out[t, k] = constant[k] + Σ_d linear[d, k] x + square[d, k] x², x from the centre."""
-    n_columns, n = square.shape
-    for t in range(len(values)):
-        for k in range(n):
-            out[t, k] = constant[k]
-        for d in range(n_columns):
-            x = values[t, d] - centre[d]
-            for k in range(n):
-                out[t, k] += (linear[d, k] + square[d, k] * x) * x
-
-
-@kernel
-def add_squares(
-    values: FloatArray, weights: FloatArray, first: FloatArray, second: FloatArray
-) -> None:
-    """Add Σ_t weights[t, k] x to first[d, k], and the same of x² to second."""
-    n_columns, n = first.shape
-    for t in range(len(values)):
-        for d in range(n_columns):
-            x = values[t, d]
-            for k in range(n):
-                share = weights[t, k] * x
-                first[d, k] += share
-                second[d, k] += share * x
+__all__ = ["add_rows", "draw_path", "subtract_squares"]
 
 
 @kernel
@@ -53,19 +18,6 @@ def subtract_squares(parts: FloatArray, width: int, half: float, out: FloatArray
             for k in range(n_states):
                 value = parts[t, begin + k]
                 out[t, k] -= half * value * value
-
-
-@kernel
-def lower_rows(logs: FloatArray, top: FloatArray) -> None:
-    """Take the largest of every row off it, into ``top``; NumPy is slow along short rows."""
-    n = logs.shape[1]
-    for t in range(len(logs)):
-        most = logs[t, 0]
-        for k in range(1, n):
-            most = max(most, logs[t, k])
-        top[t] = most
-        for k in range(n):
-            logs[t, k] -= most
 
 
 @kernel

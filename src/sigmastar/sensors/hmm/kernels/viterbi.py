@@ -75,20 +75,29 @@ def best(
 
 @kernel
 def trace_back(
-    values: FloatArray, ends: BoolArray, log_moves_back: FloatArray, path: SymbolArray
+    values: FloatArray,
+    begins: BoolArray,
+    log_back: FloatArray,
+    first: int,
+    path: SymbolArray,
 ) -> None:
-    """Follow the best paths of whole sequences back through values of :func:`best`."""
-    n = values.shape[1]
-    state = 0
-    for t in range(len(values) - 1, -1, -1):
-        best = -math.inf
-        found = 0
-        for j in range(n):
-            value = values[t, j]
-            if not ends[t]:
-                value += log_moves_back[state, j]
-            if value > best:
-                best = value
-                found = j
-        state = found
-        path[t] = found
+    """Follow the best paths from the last step of all back to ``first``, through :func:`best`."""
+    steps, n, width = values.shape
+    for s in range(steps - 1, first - 1, -1):
+        now = values[s]
+        for lane in range(width):
+            most = -math.inf
+            found = 0
+            if s == steps - 1 or begins[s + 1, lane]:
+                for j in range(n):
+                    if now[j, lane] > most:
+                        most = now[j, lane]
+                        found = j
+            else:
+                moves = log_back[path[s + 1, lane]]
+                for j in range(n):
+                    value = now[j, lane] + moves[j]
+                    if value > most:
+                        most = value
+                        found = j
+            path[s, lane] = found

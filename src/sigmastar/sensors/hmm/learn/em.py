@@ -1,4 +1,4 @@
-"""Expectation–maximisation: smooth, gather, maximise; never downhill.
+"""Expectation–maximisation: expect, maximise; never downhill.
 
 The objective is the log-likelihood of all sequences, each times its weight, plus the log density of
 whatever priors there are.
@@ -14,42 +14,29 @@ from sigmastar.core.checkpoints import CheckpointFile
 from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.model_files import read_history, read_stored
 from sigmastar.core.progress import Stage
-from sigmastar.sensors.hmm.data import Measurements
-from sigmastar.sensors.hmm.emissions.base import Family, Statistics
-from sigmastar.sensors.hmm.inference.densities import over_blocks
-from sigmastar.sensors.hmm.inference.smooth import Smoothed, smooth
+from sigmastar.sensors.hmm.emissions.base import Family
+from sigmastar.sensors.hmm.inference.smooth import Expected
+from sigmastar.sensors.hmm.learn.batches import Data, expected
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
-__all__ = ["Checkpoint", "Climb", "Problem", "gathered", "improve"]
+__all__ = ["Checkpoint", "Climb", "Problem", "improve"]
 
 
 @dataclass(frozen=True)
 class Problem:
     """What EM works on: the data, and what is decided beforehand."""
 
-    data: Measurements
+    data: Data
     family: Family[Any]
     rules: ChainRules
 
-    @property
-    def total_weight(self) -> float:
-        """How many frames there are, each times the weight of its sequence."""
-        return float(self.data.marks.weights.sum())
-
-    def log_likelihood(self, smoothed: Smoothed) -> float:
-        """Return the log-likelihood of all sequences, each times its weight."""
-        weights = 1.0 if self.data.weights is None else self.data.weights
-        return float((smoothed.log_likelihood * weights).sum())
-
-    def maximised(self, model: MeasurementHMM, smoothed: Smoothed) -> MeasurementHMM:
-        """Return the model that the smoothed states speak for."""
-        starts = smoothed.posterior[self.data.offsets[:-1]].sum(axis=0)
+    def maximised(self, model: MeasurementHMM, found: Expected) -> MeasurementHMM:
+        """Return the model that expected starts, moves and statistics speak for."""
         initial, transitions = self.rules.maximised(
-            (model.initial, model.transitions), starts, smoothed.moves
+            (model.initial, model.transitions), found.starts, found.moves
         )
-        statistics = gathered(model, self.data, smoothed)
-        emission = self.family.maximised(model.emission, statistics)
+        emission = self.family.maximised(model.emission, found.statistics)
         return replace(model, initial=initial, transitions=transitions, emission=emission)
 
     def log_prior(self, model: MeasurementHMM) -> float:
@@ -63,24 +50,6 @@ class Climb(Ascent[MeasurementHMM]):
     """Where EM stands; beside the objective (with priors) the log-likelihood before each step."""
 
     log_likelihood: list[float] = field(default_factory=list)
-
-
-def gathered(model: MeasurementHMM, data: Measurements, smoothed: Smoothed) -> Statistics:
-    """Return the expected statistics of all frames, added up in the order of the blocks."""
-    found: dict[int, Statistics] = {}
-
-    def work(number: int, first: int, last: int) -> None:
-        weights = smoothed.posterior[first:last]
-        if not model.is_plain:
-            weights = weights @ model.membership
-        found[number] = model.emission.gather(data.values[first:last], weights)
-
-    n_blocks = over_blocks(work, data.n_frames, model.n_links)
-    total = found[0]
-    for number in range(1, n_blocks):
-        for name, value in found[number].items():
-            total[name] = total[name] + value
-    return total
 
 
 class Checkpoint(CheckpointFile):
@@ -128,16 +97,16 @@ def improve(
     climb = start if isinstance(start, Climb) else Climb(start)
 
     def step(model: MeasurementHMM) -> tuple[float, MeasurementHMM]:
-        smoothed = smooth(model, problem.data)
-        climb.log_likelihood.append(problem.log_likelihood(smoothed))
+        found = expected(model, problem.data)
+        climb.log_likelihood.append(found.log_likelihood)
         value = climb.log_likelihood[-1] + problem.log_prior(model)
-        return value, problem.maximised(model, smoothed)
+        return value, problem.maximised(model, found)
 
     ascend(
         climb,
         step,
         max_iter=max_iter,
-        tol=tol * problem.total_weight,
+        tol=tol * problem.data.total_weight,
         after=None if after is None else lambda _: after(climb),
         bar=bar,
         unit="log-likelihood",

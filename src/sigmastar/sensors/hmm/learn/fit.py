@@ -12,7 +12,8 @@ import numpy as np
 from sigmastar.core.checkpoints import fingerprint
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
-from sigmastar.sensors.hmm.inference.smooth import filtered
+from sigmastar.sensors.hmm.data import Measurements
+from sigmastar.sensors.hmm.learn.batches import log_likelihood
 from sigmastar.sensors.hmm.learn.em import Checkpoint, Climb, Problem, improve
 from sigmastar.sensors.hmm.learn.starts import Starter
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
@@ -60,9 +61,7 @@ def learn_hmm(
     """Learn a model of a given number of states."""
     run = ""
     if plan.checkpoint is not None:
-        data = problem.data
-        arrays = (data.values, data.offsets, data.states, data.weights)
-        run = fingerprint(dict(settings or {}), *(a for a in arrays if a is not None))
+        run = fingerprint(dict(settings or {}), *problem.data.fingerprint())
     file = Checkpoint(plan.checkpoint, plan.checkpoint_every, run)
     ascent = file.resume()
     starts: list[dict[str, Any]] = []
@@ -78,7 +77,7 @@ def learn_hmm(
         "objective": list(ascent.history),
         "log_likelihood": list(ascent.log_likelihood),
         "iterations": ascent.iteration,
-        "converged": ascent.gains_less_than(plan.tol * problem.total_weight),
+        "converged": ascent.gains_less_than(plan.tol * problem.data.total_weight),
         "starts": starts,
         "smallest_gain": float(gained.min()) if len(gained) else 0.0,
     }
@@ -95,7 +94,7 @@ def _race(
         return Climb(model), []
     kinds: Sequence[str] = [plan.init] * plan.n_restarts
     if plan.init == "auto":
-        simple = problem.rules.ordered or problem.data.states is not None
+        simple = problem.rules.ordered or starter.part.states is not None
         kinds = (
             ["kmeans"] * plan.n_restarts if simple else ["moments", *["kmeans"] * plan.n_restarts]
         )
@@ -126,8 +125,9 @@ class Criteria:
 
 def criteria(problem: Problem, model: MeasurementHMM) -> Criteria:
     """Weigh the likelihood of the data against the number of parameters."""
-    _, logs = filtered(model, replace(problem.data, states=None))
-    total = float((logs * problem.data.marks.weights).sum())
+    data = problem.data
+    unlabelled = replace(data, states=None) if isinstance(data, Measurements) else data
+    total = log_likelihood(model, unlabelled)
     n = model.n_parameters() - problem.rules.n_tied(model.n_links)
-    frames = problem.total_weight
+    frames = data.total_weight
     return Criteria(total, n, n * float(np.log(frames)) - 2.0 * total, 2.0 * n - 2.0 * total)

@@ -12,9 +12,8 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import Learned
-from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.emissions.base import Family
-from sigmastar.sensors.hmm.inference.smooth import filtered
+from sigmastar.sensors.hmm.learn.batches import Data, log_likelihood
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.learn.fit import Plan, criteria, learn_hmm
 from sigmastar.sensors.hmm.learn.starts import Starter
@@ -29,7 +28,7 @@ _HELD_OUT = 0.2
 
 
 def learn_size(
-    data: Measurements,
+    data: Data,
     family: Family[Any],
     rules: Callable[[int], ChainRules],
     plan: Plan,
@@ -43,14 +42,15 @@ def learn_size(
     The number of correlations above the noise (``FrameMoments.n_states``) is the first answer: no
     size below it ends the search.
     """
-    learn_from, held = data, None
+    learn_from: Data = data
+    held: Data | None = None
     if criterion == "held-out":
-        if len(data.lengths) < 2:
+        if data.n_pieces < 2:
             raise InvalidData(
-                "criterion 'held-out' needs at least two sequences; got one. Cut it into pieces, "
-                "or use 'bic'."
+                "criterion 'held-out' needs at least two sequences (or parts); got one. Cut it "
+                "into pieces, or use 'bic'."
             )
-        part = draw_part(len(data.lengths), _HELD_OUT, starter.rng, least=1)
+        part = draw_part(data.n_pieces, _HELD_OUT, starter.rng, least=1)
         learn_from, held = data.take(np.flatnonzero(~part)), data.take(np.flatnonzero(part))
     hinted = min(starter.moments(most).n_states, most)
     tried: list[dict[str, Any]] = []
@@ -64,7 +64,7 @@ def learn_size(
             row: dict[str, Any] = {"states": size, "bic": found.bic, "aic": found.aic}
             cost = found.aic if criterion == "aic" else found.bic
             if held is not None:
-                row["held_out"] = float(filtered(learned.model, held)[1].mean())
+                row["held_out"] = log_likelihood(learned.model, held) / held.total_weight
                 cost = -row["held_out"]
             tried.append(row)
             bar.advance(1, f"{size} states: {criterion} {cost:.4g}")

@@ -22,10 +22,10 @@ from sigmastar.sensors.hmm.learn.moments import (
 from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import ChainRules
 
-__all__ = ["STARTS", "Starter"]
+__all__ = ["MOST_FRAMES", "STARTS", "Starter"]
 
 STARTS = ("auto", "moments", "kmeans", "random")
-_MOST_FRAMES = 200_000  # frames that a start is made from
+MOST_FRAMES = 200_000  # frames that a start is made from
 _MOST_CLUSTERED = 20_000
 
 
@@ -36,7 +36,8 @@ class Starter:
     Parameters
     ----------
     data : Measurements
-        All data; starts are made from the leading sequences where there are many.
+        All data, or those of the leading parts; starts are made from the leading sequences where
+        there are many.
     family : Family
         Emissions, prepared.
     rng : Generator
@@ -121,13 +122,13 @@ class Starter:
 
 def _leading(data: Measurements) -> Measurements:
     """Return the leading sequences, or the beginning of the first, of many frames."""
-    if data.n_frames <= _MOST_FRAMES:
+    if data.n_frames <= MOST_FRAMES:
         return data
-    whole = int(np.searchsorted(data.offsets, _MOST_FRAMES, side="right")) - 1
+    whole = int(np.searchsorted(data.offsets, MOST_FRAMES, side="right")) - 1
     if whole >= 1:
         return data.take(np.arange(whole))
-    states = None if data.states is None else data.states[:_MOST_FRAMES]
-    return Measurements(data.values[:_MOST_FRAMES], np.array([0, _MOST_FRAMES]), states)
+    states = None if data.states is None else data.states[:MOST_FRAMES]
+    return Measurements(data.values[:MOST_FRAMES], np.array([0, MOST_FRAMES]), states)
 
 
 def _labelled(centres: FloatArray, points: FloatArray, states: IndexArray) -> FloatArray:
