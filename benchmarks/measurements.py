@@ -5,8 +5,10 @@ Run: python benchmarks/measurements.py [--frames N] [--states 4 16 64] [--peak G
 
 One step of EM from the same start, best of a few; hmmlearn in both of its implementations. The work
 counted is what any exact step must do, as multiply-adds of the chain (forward, backward, expected
-moves), of the densities and of the statistics; ``--peak`` is what one core does in a product of
-1024 by 1024 matrices (measured first if it is not given).
+moves), of the densities and of the statistics, for Viterbi additions and maxima; ``--peak`` is what
+one core does in a product of 1024 by 1024 matrices (measured first if it is not given). Memory is
+what a step takes beside the frames, at its peak (Linux only). With ``--hmmlearn-frames`` hmmlearn
+gets the first of the frames, and its time and memory are scaled up.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -68,6 +69,22 @@ def best_of(work, repeats):
     return min(taken)
 
 
+def taken_memory(work):
+    """Return the megabytes that some work takes at its peak, beside what is there before."""
+
+    def status(field):
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
+
+    if not os.path.exists("/proc/self/clear_refs"):
+        return float("nan")
+    before = status("VmRSS")
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    work()
+    return status("VmHWM") - before
+
+
 def multiply_adds(n_frames, n_states, covariance):
     """Return the multiply-adds of one step: chain, densities, statistics."""
     d = DIMENSIONS
@@ -85,21 +102,27 @@ def core_peak():
 
 
 def ours(X, lengths, start, covariance):
-    """Return seconds of a step of EM and of Viterbi."""
+    """Return seconds of a step of EM and of Viterbi, and the memory of the step."""
     data = as_measurements(X, lengths)
     family = Gaussian(covariance, variance_floor=0.0).prepared(X)
     work = Problem(data, family, chain_rules(start.n_states))
-    step = best_of(lambda: work.maximised(start, expect(start, data)), 4)
-    return step, best_of(lambda: decode(start, data), 3)
+
+    def step():
+        work.maximised(start, expect(start, data))
+
+    step()  # compiles
+    memory = taken_memory(step)
+    return best_of(step, 5), best_of(lambda: decode(start, data), 5), memory
 
 
 def hmmlearn(X, lengths, start, implementation):
     """Return the same of hmmlearn."""
     made = ss.to_hmmlearn(start)
     made.set_params(n_iter=1, init_params="", implementation=implementation)
+    memory = taken_memory(lambda: made.fit(X, lengths))
     step = best_of(lambda: made.fit(X, lengths), 1)
     made = ss.to_hmmlearn(start).set_params(implementation=implementation)
-    return step, best_of(lambda: made.decode(X, lengths), 1)
+    return step, best_of(lambda: made.decode(X, lengths), 2), memory
 
 
 DYNAMAX = """
@@ -177,7 +200,7 @@ def main():
             for shape in given.shapes:
                 n_sequences = 1 if shape == "one" else 10_000
                 lengths = np.full(n_sequences, given.frames // n_sequences)
-                step, path = ours(X, lengths, start, covariance)
+                step, path, memory = ours(X, lengths, start, covariance)
                 rate = 2 * multiply_adds(given.frames, n_states, covariance) / step / 1e9
                 row = {
                     "covariance": covariance,
@@ -187,7 +210,8 @@ def main():
                     "viterbi": path,
                     "gflops": rate,
                     "share": rate / (peak * available_threads()),
-                    "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                    "viterbi_gflops": 2 * given.frames * n_states**2 / path / 1e9,
+                    "memory_mb": memory,
                 }
                 if not given.skip_hmmlearn:
                     part = min(given.hmmlearn_frames or given.frames, given.frames)
@@ -197,11 +221,12 @@ def main():
                     )
                     for name in ("log", "scaling"):
                         try:
-                            seconds, viterbi = hmmlearn(X[:part], own, start, name)
+                            seconds, viterbi, memory = hmmlearn(X[:part], own, start, name)
                         except ValueError as error:
                             print("hmmlearn", name, error)
                             continue
                         row[f"hmmlearn_{name}"] = seconds * given.frames / part
+                        row[f"hmmlearn_{name}_memory_mb"] = memory * given.frames / part
                         row["hmmlearn_viterbi"] = viterbi * given.frames / part
                 if given.dynamax_python:
                     found = dynamax(given.dynamax_python, X, lengths, start)

@@ -71,6 +71,20 @@ def test_a_dishonest_casino():
     assert (model.predict(rolls) == loaded).mean() > 0.75
 
 
+def test_topics_of_sentences():
+    """As hmmlearn's "multinomial HMM": counts of a few words in every sentence, two topics."""
+    rng = np.random.default_rng(5)
+    topics = np.repeat(rng.integers(0, 2, 30), 8)
+    chances = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4]])
+    X = np.array([rng.multinomial(5, chances[topic]) for topic in topics])
+    model = ss.MultinomialHMM(2, max_iter=50, random_state=0).fit(X, lengths=[120, 120])
+    states = model.predict(X, lengths=[120, 120])
+    assert max((states == topics).mean(), (states != topics).mean()) > 0.93
+    np.testing.assert_allclose(
+        np.sort(model.emissionprob_[:, 0]), np.sort(chances[:, 0]), atol=0.06
+    )
+
+
 def test_a_mixture_a_state_and_lengths():
     rng = np.random.default_rng(3)
     hidden = np.repeat(rng.integers(0, 2, 50), 12)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.runs import Group, Runs
 from sigmastar.sensors.hmm.kernels.lanes import Lanes, lay_out
@@ -69,11 +69,11 @@ def _contradict(model: StateModel, runs: Runs, group: Group, logs: FloatArray) -
     logs[(known > 0) & (known - 1.0 != np.asarray(model.emits)[:, None])] = -np.inf
 
 
-def refuse_impossible(shift: FloatArray, data: Measurements) -> None:
-    """Raise an error that names a frame that no state can emit, if there is one."""
-    fine = np.isfinite(shift)
-    if not fine.all():
-        at = int(np.argmin(fine))
+def refuse_impossible(frames: IndexArray, data: Measurements) -> None:
+    """Raise an error that names the first of some frames that no state can emit."""
+    there = frames[frames < data.n_frames]
+    if len(there):
+        at = int(there.min())
         raise InvalidData(
             f"frame {at} (of all sequences end to end) has no probability in any state: it is "
             f"{data.values[at].tolist()!r}. Drop it, or replace what is wrong by NaN."

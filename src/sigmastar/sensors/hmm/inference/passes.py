@@ -47,22 +47,21 @@ class Pass:
         self.model, self.runs, self.wanted = model, runs, wanted
         n, n_frames = model.n_links, runs.data.n_frames
         self.states = np.empty((n_frames if wanted & Wanted.STATES else 0, n))
-        self._frames = np.empty((n_frames, 2))  # mass, and the log of what it was divided by
+        self._log_mass = np.empty((n_frames, 1))
         n_groups = len(runs.groups())
         self._starts = np.zeros((n_groups, n))
         self._moves = np.zeros((n_groups, n, n))
         self._statistics: list[Statistics] = [{}] * n_groups
-        self._least: list[FloatArray] = [np.ones(0)] * n_groups
+        self._least = [np.ones(0)] * n_groups
+        self._small = [np.empty(0, np.int64)] * n_groups  # frames of hardly any mass
         self.settled = settle(runs, self._group)
-        refuse_impossible(self._frames[:, 1], runs.data)
 
     def _group(self, group: Group) -> GroupEdges:
         model, own, number = self.model, group.own, group.number
         laid = lay_densities(model, self.runs, group)
         lanes = laid.lanes
         steps, n, width = lanes.likelihood.shape
-        frames = np.empty((2, steps, width))
-        mass, top = frames
+        mass, top = np.empty((2, steps, width))
         lower(lanes.likelihood, top)
         with np.errstate(invalid="ignore", under="ignore"):
             np.exp(lanes.likelihood, out=lanes.likelihood)
@@ -75,15 +74,29 @@ class Pass:
             starts, moves = self._starts[number], self._moves[number]
             backward(lanes, model.chain, own.start, past, mass, edges, starts, moves)
             self._least[number] = edges.least
-        self._keep(group, frames, past, laid)
+        self._keep_masses(group, mass[own], top[own])
+        self._keep(group, past, laid)
         return GroupEdges(reached, entered, edges.found, edges.guessed)
 
-    def _keep(self, group: Group, frames: FloatArray, past: FloatArray, laid: Laid) -> None:
+    def _keep_masses(self, group: Group, mass: FloatArray, top: FloatArray) -> None:
+        """Write the log probabilities of the frames of a group, and tell which are in doubt."""
+        if not np.isfinite(top).all():
+            lanes, steps = np.nonzero(~np.isfinite(top.T))
+            refuse_impossible(group.own_starts[lanes] + steps, self.runs.data)
+        self._small[group.number] = np.empty(0, np.int64)
+        if not mass.min() > _HARD:
+            lanes, steps = np.nonzero(~(mass.T > _HARD))
+            self._small[group.number] = group.own_starts[lanes] + steps
+        with np.errstate(divide="ignore"):
+            logs = np.log(mass)
+        logs += top
+        mine = self._log_mass[group.low : group.high]
+        lay_back(logs[:, None], group.low, group.own_starts, mine)
+
+    def _keep(self, group: Group, past: FloatArray, laid: Laid) -> None:
         """Write what was asked for of the frames of a group."""
         data, own, model = self.runs.data, group.own, self.model
         mine, starts = slice(group.low, group.high), group.own_starts
-        by_step = np.ascontiguousarray(frames[:, own].transpose(1, 0, 2))
-        lay_back(by_step, group.low, starts, self._frames[mine])
         if self.wanted & Wanted.STATES:
             lay_back(past[own], group.low, starts, self.states[mine])
         if not self.wanted & Wanted.STATISTICS:
@@ -101,8 +114,7 @@ class Pass:
 
     def log_mass(self) -> FloatArray:
         """Return the log probability of every frame given those before it."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._frames[:, 0]) + self._frames[:, 1], np.float64)
+        return self._log_mass[:, 0]
 
     def starts(self) -> FloatArray:
         """Return how often each link is expected to come first, weighted."""
@@ -125,11 +137,10 @@ class Pass:
     def hard_sequences(self) -> IndexArray:
         """Return the sequences where scaled linear space may have lost a path."""
         data = self.runs.data
-        doubtful = np.flatnonzero(~(self._frames[:, 0] > _HARD))
         # An overlap is known by run only: every sequence that the run touches is done again.
         bad = np.flatnonzero(~(np.concatenate(self._least) > _HARD))
         touched = [np.arange(r * self.runs.length, (r + 1) * self.runs.length) for r in bad]
-        frames = np.concatenate([doubtful, *touched])
+        frames = np.concatenate([*self._small, *touched])
         frames = frames[frames < data.n_frames]
         return np.unique(np.searchsorted(data.offsets, frames, side="right") - 1)
 
