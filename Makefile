@@ -13,7 +13,9 @@ DOCS_STAMP := $(VENV)/.installed-docs
 demo: $(PLAIN_STAMP)
 	$(BIN)/sigmastar demo
 
-test: lint unit
+# Linters first, then kernels with every index checked, beside the tests themselves.
+test: $(STAMP)
+	$(MAKE) --no-print-directory -j 2 lint unit checked
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -28,11 +30,19 @@ TESTS = $$(sh tools/browser.sh >&2; case $$? in 0) echo tests ;; 3) echo tests -
 unit: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
-# The same kernels with every index checked: what leaves an array is an IndexError, not luck.
-KERNEL_TESTS = tests/ngrams tests/automata/test_scoring.py tests/automata/test_expected_counts.py \
-	tests/tagging/test_hostile.py tests/transducers/test_inference.py tests/sensors/test_model.py
+# The same kernels with every index checked: what leaves an array is an IndexError, not luck. These
+# tests run nearly all kernels of every wing; they are little optimised, since most of the time they
+# are being compiled.
+KERNEL_TESTS = tests/test_processes.py::test_a_pickled_model_answers_the_same \
+	tests/tagging/test_growing.py tests/tagging/test_hostile.py tests/ngrams \
+	tests/tagging/test_fst.py::test_a_memory_that_grew_knows_its_states \
+	tests/tagging/test_composed.py::test_a_small_memory_costs_time_and_no_tag \
+	tests/automata/test_expected_counts.py tests/automata/test_scoring.py \
+	tests/automata/test_merging.py tests/automata/test_gibbs.py tests/metrics/test_strings.py \
+	tests/transducers/test_inference.py tests/transducers/test_log_linear.py \
+	tests/transducers/test_reranker.py tests/sensors/test_model.py
 checked: $(STAMP)
-	SIGMASTAR_CHECKED_KERNELS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal $(KERNEL_TESTS)
+	SIGMASTAR_CHECKED_KERNELS=1 NUMBA_OPT=1 $(BIN)/python -m pytest $(KERNEL_TESTS)
 
 # Builds site/, which works without a network and from the disk; any warning is an error.
 docs: $(DOCS_STAMP)
