@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Installation stamps: reinstall only when the project's metadata changes. The demonstration needs the
 # package alone, so that it starts soon.
+MADE := $(VENV)/.made
 PLAIN_STAMP := $(VENV)/.installed-plain
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
@@ -83,16 +84,19 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/scoring.py
 
-$(PLAIN_STAMP): pyproject.toml
+$(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "sigmastar needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@touch $(MADE)
+
+$(PLAIN_STAMP): pyproject.toml | $(MADE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $(PLAIN_STAMP)
 
-$(STAMP): $(PLAIN_STAMP)
+$(STAMP): pyproject.toml | $(MADE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $(STAMP)
+	@touch $(PLAIN_STAMP) $(STAMP)
 
 # The tests need none of this.
 $(DOCS_STAMP): $(STAMP)
