@@ -49,3 +49,12 @@ def test_a_column_of_table_2_goes_with_its_language(monkeypatch):
         LANGUAGES["Dutch"].accuracy
     )
     assert ">90.0 %<" in found.pictures[0]
+
+
+def test_table_2_ends_with_how_much_there_was(shown):
+    task = bench.demo_task(120)
+    sizes = {row["machine"]: row[task.name] for row in shown["tagging-table-2"].rows[-4:]}
+    assert sizes["test words"] == sum(map(len, task.test.target))
+    assert 0 < sizes["training words"] <= sum(map(len, task.train.target))
+    assert sizes["tags"] == len(task.tagger().tags_)
+    assert sizes["classes"] == task.tagger().trained_model.n_classes

@@ -63,9 +63,10 @@ def rows(table):
 def assert_columns(table, figures, sizes, truth_place):
     assert list(published.PAPER_PROBLEMS) == [int(row[1]) for row in rows(table)]
     assert sorted(METHODS) == sorted(set(figures) - {"separable", "bw-sep"})
-    for kind, number, _, *cells in rows(table):
+    for kind, number, suffice, *cells in rows(table):
         problem = int(number)
         assert published.PROBLEM_KINDS[problem] == kind
+        assert (problem in published.SYMBOLS_SUFFICE) == (suffice == "yes")
         for column, method in enumerate(METHODS):
             assert figures[method][problem] == float(cells[2 * column]), (method, problem)
             assert sizes[method][problem] == float(cells[2 * column + 1]), (method, problem)

@@ -21,6 +21,7 @@ __all__ = [
     "PERPLEXITY",
     "PERPLEXITY_SIZE",
     "PROBLEM_KINDS",
+    "SYMBOLS_SUFFICE",
     "TAGS_METHODS",
     "TAGS_PERPLEXITY",
     "TAGS_PERPLEXITY_SIZE",
@@ -50,6 +51,8 @@ PAPER_PROBLEMS = (1, 14, 33, 45, 29, 39, 43, 46, 6, 7, 27, 42)
 PROBLEM_KINDS: Mapping[int, str] = dict(
     zip(PAPER_PROBLEMS, ["HMM"] * 4 + ["PA"] * 4 + ["DPA"] * 4, strict=True)
 )
+# The problems with at least as many symbols as states.
+SYMBOLS_SUFFICE = frozenset((33, 45, 39, 46, 7, 42))
 
 
 def _by_problem(*values: float) -> dict[int, float]:

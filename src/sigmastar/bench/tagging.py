@@ -77,6 +77,16 @@ class Task:
         hmm = _over_classes(order)
         return hmm.fit(_sample(self.train, self.n_words), lexicon=Lexicon.from_tagged(self.train))
 
+    def sizes(self) -> dict[str, int]:
+        """Count words that give the probabilities, words to test on, tags and classes."""
+        hmm = self.tagger()
+        return {
+            "training words": _sample(self.train, self.n_words).source.n_symbols,
+            "test words": self.test.source.n_symbols,
+            "tags": len(hmm.tags_),
+            "classes": hmm.trained_model.n_classes,
+        }
+
     def text(self, n_words: int) -> list[list[str]]:
         """Return so many words of the training text without their tags, or all there are."""
         return words_of(_sample(self.train, n_words))

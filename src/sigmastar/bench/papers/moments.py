@@ -85,7 +85,7 @@ def _table(settings: Settings, measure: str, digits: int) -> Shown:
     results = results_on_pautomac(settings)
 
     def columns(number: int, mine: Mapping[str, PautomacResult]) -> dict[str, Cell]:
-        row: dict[str, Cell] = {}
+        row: dict[str, Cell] = {"|Σ| ≥ n": "yes" if number in published.SYMBOLS_SUFFICE else "no"}
         for method, name in published.PAPER_NAMES.items():
             result = mine[method]
             row[name] = with_size(getattr(result, measure), result.n_states, digits)
@@ -208,15 +208,15 @@ def figure_1(settings: Settings) -> Shown:
 
 # What Table 1 says of each method: lines of code, complexity, whether it returns a distribution.
 _CHARACTERS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
-    "spectral": ("100–200 Python", "O(n|Σ||P||S|)", "no", ("spectral", "choose_spectral")),
+    "spectral": ("easy: 100–200 Python", "O(n|Σ||P||S|)", "no", ("spectral", "choose_spectral")),
     "convex": (
-        "1000–1250 Python and C++",
+        "hard: 1000–1250 Python and C++",
         "O(|Σ||P|³) an iteration",
         "no",
         ("convex", "choose_convex", "blocks.nuclear"),
     ),
     "tensor": (
-        "750–1000 Python and C++",
+        "medium: 750–1000 Python and C++",
         "O((|Σ|+n)|P||S| + Rn²), R power iterations",
         "yes",
         (
@@ -242,7 +242,7 @@ def table_1(settings: Settings) -> Shown:
         rows.append(
             {
                 "method": {"spectral": "Spectral"}.get(method, published.PAPER_NAMES[method]),
-                "lines of code, paper": lines,
+                "difficulty and lines of code, paper": lines,
                 "our lines": code,
                 "time, paper": complexity,
                 "returns a distribution, paper": proper,

@@ -9,16 +9,37 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from sigmastar.bench.papers.exhibit import Cell
 from sigmastar.bench.papers.run import Made
 from sigmastar.drawing.markup import Child, Markup, element, join
 from sigmastar.show.report.page import Section, card, page, table, write_page
 
-__all__ = ["write_papers_page"]
+__all__ = ["MOST_ROWS", "Column", "columns_of", "write_papers_page"]
 
 _PAPER = re.compile(r",? (?:paper|published)$")  # ends the name of a column
-_MOST_ROWS = 30  # of a figure's table that is shown at once
+MOST_ROWS = 30  # of a figure's table that is shown at once
+
+
+class Column(NamedTuple):
+    """The texts of a column, and of the published figures that belong to it."""
+
+    name: str
+    ours: list[str]
+    theirs: list[str] | None
+
+
+def columns_of(rows: Sequence[Mapping[str, Cell]]) -> list[Column]:
+    """Write rows column by column; one of published figures goes with ours of the same name."""
+    names = list(rows[0]) if rows else []
+    texts = {name: _texts([row.get(name) for row in rows]) for name in names}
+    of_paper = {
+        _PAPER.sub("", name): texts.pop(name)
+        for name in names
+        if _PAPER.search(name) and _PAPER.sub("", name) in names
+    }
+    return [Column(name, ours, of_paper.get(name)) for name, ours in texts.items()]
 
 
 def write_papers_page(made: Sequence[Made], path: Path) -> None:
@@ -56,7 +77,7 @@ def _card(made: Made) -> Markup:
     shown = made.shown
     pictures = element("div", *map(_picture, shown.pictures), class_="pictures")
     numbers = _table(shown.rows)
-    if shown.pictures and len(shown.rows) > _MOST_ROWS:
+    if shown.pictures and len(shown.rows) > MOST_ROWS:
         numbers = element("details", element("summary", f"{len(shown.rows)} rows"), numbers)
     return card(
         exhibit.title,
@@ -70,17 +91,9 @@ def _card(made: Made) -> Markup:
 
 def _table(rows: Sequence[Mapping[str, Cell]]) -> Markup:
     """Write rows; a published figure stands below ours, in one cell."""
-    columns = list(rows[0]) if rows else []
-    texts = {name: _texts([row.get(name) for row in rows]) for name in columns}
-    of_paper = {
-        _PAPER.sub("", name): texts.pop(name)
-        for name in columns
-        if _PAPER.search(name) and _PAPER.sub("", name) in columns
-    }
     headings: list[Child] = []
     cells: list[Sequence[Child]] = []
-    for name, ours in texts.items():
-        theirs = of_paper.get(name)
+    for name, ours, theirs in columns_of(rows):
         headings.append(name if theirs is None else _pair(name, "paper"))
         cells.append(ours if theirs is None else list(map(_pair, ours, theirs)))
     return table(headings, zip(*cells, strict=True))
@@ -118,4 +131,4 @@ def _text(cell: Cell, whole: bool) -> str:
         if cell != 0 and not 1e-3 <= abs(cell) < 1e5:
             return f"{cell:.1e}"
         return f"{cell:.4g}" if abs(cell) < 10 else f"{cell:,.2f}"
-    return str(cell)
+    return f"{cell:,}" if isinstance(cell, int) else cell
