@@ -182,3 +182,10 @@ def test_runtimes_tell_what_is_done_once_and_what_for_each_size(tmp_path):
 def test_unknown_methods_are_refused_before_anything_is_timed():
     with pytest.raises(ss.errors.InvalidParameter, match="methods must be some of spectral-string"):
         next(runtimes.run_runtimes(["magic"]))
+
+
+def test_a_method_that_has_no_model_of_any_size_shows_its_largest():
+    first, second = runtimes.run_runtimes(["tensor"], sizes=(6, 7), n_symbols=3, n_strings=300)
+    assert 1 <= first.size <= 3
+    assert first.building > 0
+    assert (second.size, second.building) == (7, None)

@@ -101,6 +101,7 @@ def compositions(
         tagger = lazy.with_rules(rules)
         one = tagger.as_one() or ComposedTransducer(tagger.machine, rules)  # or says why not
         build_seconds = time.perf_counter() - began
+        _compile(ComposedTransducer(tagger.machine, rules), tagger)
         same = []
         for part in (task.train, task.test):
             codes, starts = tagger.to_classes(words_of(part))
@@ -139,6 +140,14 @@ def compositions(
                 partial(one_after_the_other, after, tagger.rules, None), codes, starts
             ),
         )
+
+
+def _compile(machine: ComposedTransducer, tagger: FSTTagger) -> None:
+    """Run all kernels on one word, so that no time is taken of the compiler."""
+    codes, starts = tagger.to_classes([["."]])
+    machine.run_aligned(codes, starts)
+    machine.one_after_the_other(codes, starts)
+    machine.grow(codes, starts)
 
 
 def _speed(

@@ -199,8 +199,8 @@ def figure_1(settings: Settings) -> Shown:
             "Spec-Sub is 40 times as fast as EM. EM-Tensor, Sep and BW-Sep have no bars there.",
             "The paper does not name its 12-symbol domain: ours are 20,000 strings of a random "
             "automaton with 20 states over 12 symbols.",
-            "CO has no size: one model for each of three weights τ. Tensor decomposition over 12 "
-            "symbols has no models of 20 and 30 states.",
+            "CO has no size: one model for each of three weights τ. Tensor decomposition knows no "
+            "more states than independent emissions: its largest model stands in place of 10.",
             "EM runs until the likelihood of a string gains less than 1e-4, at most 100 steps.",
         ],
     )
