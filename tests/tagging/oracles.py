@@ -7,7 +7,7 @@ import numpy as np
 from sigmastar.tagging.model import TagModel, class_names, fixed_point
 
 
-def random_model(seed, *, order=1, n_tags=4, sets=None, context=False):
+def random_model(seed, *, order=1, n_tags=4, sets=None, context=False, near=False):
     """Draw a model; by default each tag has an unambiguous class, and there are four others."""
     rng = np.random.default_rng(seed)
     if sets is None:
@@ -32,14 +32,27 @@ def random_model(seed, *, order=1, n_tags=4, sets=None, context=False):
         scores=fixed_point(rng.normal(0, 1, len(candidates))),
         context_rows=rows,
         context=table,
+        **(_neighbours(rng, len(sets), n_tags) if near else {}),
     )
+
+
+def _neighbours(rng, n_classes, n_tags):
+    """Let most classes say something on the tags of their neighbours."""
+    rows = rng.integers(-1, 3, (2, n_classes))
+    after, before = fixed_point(rng.normal(0, 1, (2, 3, n_tags + 1)))
+    return {"after_rows": rows[0], "after": after, "before_rows": rows[1], "before": before}
 
 
 def path_score(model, codes, tags):
     """Add up the scores of one tag sequence, boundaries included."""
     end = model.n_tags
-    older, old, total = end, end, 0
+    older, old, total, last = end, end, 0, None
     for code, tag in zip(codes, tags, strict=True):
+        if last is not None and model.after_rows[last] >= 0:
+            total += int(model.after[model.after_rows[last], tag])
+        if model.before_rows[code] >= 0:
+            total += int(model.before[model.before_rows[code], old])
+        last = code
         first, last = model.offsets[code : code + 2]
         which = int(np.flatnonzero(model.candidates[first:last] == tag)[0])
         total += int(model.scores[first + which])

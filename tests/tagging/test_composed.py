@@ -22,7 +22,7 @@ from sigmastar.tagging.fst.stype import all_subsequences, s_type
 from sigmastar.tagging.kernels.sequential import Pool
 from tagging.oracles import random_model, random_sentences
 
-FIRST, SECOND = random_model(7), random_model(8, order=2, context=True)
+FIRST, SECOND = random_model(7), random_model(8, order=2, context=True, near=True)
 MACHINES = {
     "n1": n_type(FIRST, 1),
     "s+n1": s_type(FIRST, all_subsequences(FIRST, 3), complete=True),

@@ -33,16 +33,24 @@ def changed(model, name, at, by):
 def test_one_step_is_the_gradient_of_the_enumerated_log_probability(order):
     model = random_model(3, order=order, context=True)
     codes, tags = np.array([7, 4, 7, 6, 5], np.int32), np.array([3, 0, 1, 2, 2])
-    scores = model.scores.astype(float)
-    n = len(scores)
+    n, side = len(model.scores), model.n_tags + 1
+    # A row of its own for each class; its neighbours see one feature of it.
+    rows, table = np.arange(model.n_classes), np.zeros((model.n_classes, side), np.int32)
+    near = {"after_rows": rows, "after": table, "before_rows": rows, "before": table}
+    model = type(model)(model.tags, **model.to_arrays() | near)
     # Two weights a candidate: one of its own, and one that candidates of the same tag share.
     places = np.stack((np.arange(n), n + model.candidates), axis=1).ravel().astype(np.int32)
-    features = Features(scores, 2 * np.arange(n + 1), places, np.empty(n))
+    ones = np.arange(model.n_classes + 1)
+    features = Features(2 * np.arange(n + 1), places, np.empty(n), ones, ones[:-1].astype(np.int32))
     context = model.context.astype(float)
     moves = Moves(model.bigram.astype(float), model.trigram.astype(float))
     table = moves.trigram if order == 2 else moves.bigram
-    classes = Classes(model.offsets, model.candidates, features.scores, model.context_rows, context)
-    weights = Weights(np.zeros(n + model.n_tags), table.reshape(-1), context.reshape(-1))
+    given = (model.offsets, model.candidates, features.scores, model.context_rows, context)
+    after, beforehand = np.zeros((2, *model.after.shape))
+    classes = Classes(*given, model.after_rows, after, model.before_rows, beforehand)
+    own = np.concatenate((model.scores, np.zeros(model.n_tags)))
+    none = np.zeros((2, model.after.size))
+    weights = Weights(own, table.reshape(-1), context.reshape(-1), none[0], none[1])
     before = [values.copy() for values in weights]
     squares = Weights(*(np.full(len(values), 1e16) for values in weights))  # steps hardly move
     tokens = Tokens(np.array([0, 5]), codes, tags)
@@ -62,6 +70,10 @@ def test_one_step_is_the_gradient_of_the_enumerated_log_probability(order):
     assert steps[1] == pytest.approx(np.array(moving), abs=1e-3)
     around = [slope("context", at) for at in np.ndindex(context.shape)]
     assert steps[2] == pytest.approx(np.array(around), abs=1e-3)
+    for name, step in zip(("after", "before"), steps[3:], strict=True):
+        told = [slope(name, at) for at in np.ndindex(model.after.shape)]
+        assert step == pytest.approx(np.array(told), abs=1e-3)
+        assert np.abs(step).max() > 0.01
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +154,33 @@ def test_a_compiled_tagger_is_as_sure_as_the_tagger_it_was_made_of(trained):
     assert corrected.tolist() == [expected[0][0], 0.0, expected[0][2]]
 
 
-def test_tables_have_no_scores_to_be_sure_by(trained):
+def test_tables_have_no_scores_to_be_sure_by():
+    alone = ss.HMMTagger(training="discriminative", n_passes=1, n_neighbours=0).fit(*corpus())
+    assert not alone.model_.heeds_neighbours
     with pytest.raises(InvalidParameter, match="confidence needs the scores of the tagger"):
-        ss.FSTTagger.from_hmm(trained, "n1").confidence(UNSEEN)
+        ss.FSTTagger.from_hmm(alone, "n1").confidence(UNSEEN)
+
+
+@pytest.mark.parametrize("kind", ["n1", "s+n1"])
+def test_tables_are_refused_where_words_heed_their_neighbours(trained, kind):
+    with pytest.raises(InvalidParameter, match=r"heeds their neighbours.*n_neighbours=0"):
+        ss.FSTTagger.from_hmm(trained, kind, max_length=2)
+
+
+def test_words_tell_what_comes_before_and_after_them():
+    # Nothing else tells the tags of x apart: the tags of its neighbours are the same.
+    sentences = [[a, "x", b] for a, b in (("one", "p"), ("two", "p"), ("four", "q"), ("four", "r"))]
+    tags = [["N", "A", "N"], ["N", "B", "N"], ["N", "A", "N"], ["N", "B", "N"]]
+    settings = {"training": "discriminative", "threshold": 0.001, "n_passes": 30}
+    tagger = ss.HMMTagger(**settings).fit(sentences * 20, tags * 20)
+    assert tagger.predict(sentences) == tags
+    alone = ss.HMMTagger(**settings, n_neighbours=0).fit(sentences * 20, tags * 20)
+    assert alone.predict(sentences) != tags
+
+
+def test_the_mean_of_several_models_is_one(trained):
+    several = ss.HMMTagger(training="discriminative", n_passes=4, n_models=3).fit(*corpus())
+    again = ss.HMMTagger(training="discriminative", n_passes=4, n_models=3).fit(*corpus())
+    assert np.array_equal(several.model_.trigram, again.model_.trigram)
+    assert not np.array_equal(several.model_.trigram, trained.model_.trigram)
+    assert len(several.info_["loss"]) == 4

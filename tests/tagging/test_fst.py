@@ -22,9 +22,10 @@ from tagging.oracles import (
 )
 
 
+@pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize(("order", "context"), [(1, False), (1, True), (2, True)])
-def test_viterbi_finds_the_best_of_all_taggings(order, context):
-    model = random_model(order, order=order, context=context)
+def test_viterbi_finds_the_best_of_all_taggings(order, context, near):
+    model = random_model(order, order=order, context=context, near=near)
     rng = np.random.default_rng(0)
     for _ in range(40):
         codes = rng.integers(0, model.n_classes, 5).astype(np.int32)
@@ -33,9 +34,10 @@ def test_viterbi_finds_the_best_of_all_taggings(order, context):
         assert path_score(model, codes, found) == best
 
 
+@pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("order", [1, 2])
-def test_lazy_equals_viterbi_tag_for_tag(order):
-    model = random_model(7, order=order, context=True)
+def test_lazy_equals_viterbi_tag_for_tag(order, near):
+    model = random_model(7, order=order, context=True, near=near)
     codes, starts = random_sentences(np.random.default_rng(1), model.n_classes, 3000, 14)
     machine = LazyTransducer(model)
     expected = decode_classes(model, codes, starts)

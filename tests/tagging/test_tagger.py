@@ -60,8 +60,9 @@ def test_capitalised_first_word_is_looked_up_in_lower_case(tagger):
     assert tagger.predict([["The", "dog", "."]])[0][0] == "DT"
 
 
-def test_posteriors_equal_enumeration():
-    model = random_model(20, order=2, context=True)
+@pytest.mark.parametrize("near", [False, True])
+def test_posteriors_equal_enumeration(near):
+    model = random_model(20, order=2, context=True, near=near)
     codes = np.array([4, 6, 7, 0, 5], np.int32)
     counts = np.diff(model.offsets)[codes]
     places, found = class_posteriors(model, codes, np.array([0, 5]))
@@ -80,7 +81,9 @@ def as_floats(model):
     classes = model.classes
     scores, context = classes.scores.astype(float), classes.context.astype(float)
     moves = Moves(model.bigram.astype(float), model.trigram.astype(float))
-    return classes._replace(scores=scores, context=context), moves
+    after, before = classes.after.astype(float), classes.before.astype(float)
+    near = {"after": after, "before": before}
+    return classes._replace(scores=scores, context=context, **near), moves
 
 
 @pytest.mark.parametrize("order", [1, 2])

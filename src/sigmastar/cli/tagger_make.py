@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from sigmastar.cli.tagger_parts import (
     TrainedArgument,
     load_trained,
     read_gold,
+    read_raw,
     read_sentences,
 )
 from sigmastar.core.progress import stage
@@ -58,6 +60,13 @@ def train(
     passes: Annotated[
         int, option("--passes", "discriminative: times to go through the data.", "N", min=1)
     ] = 10,
+    models: Annotated[
+        int, option("--models", "discriminative: models to take the mean of.", "N", min=1)
+    ] = 1,
+    raw: Annotated[
+        str | None,
+        option("--raw", "discriminative: text of the language that helps, not cut.", "FILE"),
+    ] = None,
     untagged: Annotated[
         str | None,
         option(
@@ -76,10 +85,12 @@ def train(
     [bold]Examples[/]
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
     sigmastar tagger train train.conllu -o crf.sigma --training discriminative
+    sigmastar tagger train train.conllu -o crf.sigma --training discriminative --raw text.txt
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
     from sigmastar.tagging.lexicon.counts import Lexicon
+    from sigmastar.tagging.taggers.tokenizer import Tokenizer
 
     corpus = read_gold(data, format, column)
     tagger = HMMTagger(
@@ -91,11 +102,14 @@ def train(
         threshold=threshold,
         training=training,
         n_passes=passes,
+        n_models=models,
     )
     began = time.perf_counter()
     with stage("Training"):
         if untagged is None:
-            tagger.fit(corpus)
+            cut = Tokenizer.default()
+            told = None if raw is None else chain.from_iterable(map(cut.tokenize, read_raw(raw)))
+            tagger.fit(corpus, raw=told)
         else:
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began

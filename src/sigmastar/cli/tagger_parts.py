@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +47,15 @@ def load_trained(path: Path) -> Any:
             "Pass the file that it was compiled from."
         )
     return tagger
+
+
+def read_raw(path: str) -> Iterator[str]:
+    """Read raw text in pieces of whole paragraphs."""
+    from sigmastar.corpus.readers.source import Source
+    from sigmastar.tagging.text.raw import paragraphs
+
+    with Source(path) as source:
+        yield from paragraphs(source)
 
 
 def read_sentences(path: str) -> list[list[str]]:

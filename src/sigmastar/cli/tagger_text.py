@@ -12,6 +12,7 @@ from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import announce_stdin, load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, show_saved, show_table, tell_rate, writing
+from sigmastar.cli.tagger_parts import read_raw
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ def pipeline(
     training: Annotated[
         str, choice("--training", choices.TAGGER_TRAINING, "Where the taggers' scores come from")
     ] = "counts",
+    raw: Annotated[
+        str | None,
+        option("--raw", "discriminative: more text of the language, not cut.", "FILE"),
+    ] = None,
     lemmas: Annotated[bool, option("--lemmas/--no-lemmas", "Learn lemmas as well.")] = True,
     json: options.Json = False,
 ) -> None:
@@ -68,6 +73,7 @@ def pipeline(
     [bold]Examples[/]
     sigmastar tagger pipeline train.conllu -o en.sigma
     sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative
+    sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative --raw text.txt
     """
     from sigmastar.corpus.readers.treebank import read_treebank
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
@@ -83,6 +89,7 @@ def pipeline(
             columns=column or COLUMNS,
             tagger=HMMTagger(training=training),
             lemmas=lemmas,
+            raw=None if raw is None else read_raw(raw),
         )
     learned.save(output)
     facts = {**learned.facts(), "seconds": time.perf_counter() - began}

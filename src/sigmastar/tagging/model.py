@@ -2,8 +2,9 @@
 
 A class c (an ambiguity class, or a single word) has candidate tags t with scores log P(t|c)/P(t),
 optionally also depending on the tag before; tags follow each other with log P(t|t'), or
-log P(t|t'',t') for order 2. The index ``n_tags`` stands for the beginning and the end of a
-sentence.
+log P(t|t'',t') for order 2. A class may also have something to say on the tag of the word after it,
+and of the word before it, whatever these words are. The index ``n_tags`` stands for the beginning
+and the end of a sentence.
 
 All scores are fixed-point integers (2**20 for one nat). Sums of integers do not depend on the order
 of addition, so a transducer that adds them in another way agrees with Viterbi in every tie.
@@ -12,7 +13,7 @@ of addition, so a transducer that adds them in another way agrees with Viterbi i
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = ["NO_TRIGRAM", "SCORE_UNIT", "TagModel", "class_names", "fixed_point",
 
 SCORE_UNIT = 1 << 20
 ARRAYS = (*Moves._fields, *Classes._fields)  # of a TagModel, by the names that files use
+_LATER = ("after_rows", "after", "before_rows", "before")  # which files of version 0.1 do not have
 NO_TRIGRAM = np.zeros((0, 0, 0), np.int32)
 _LOWEST = -(1 << 30)
 MOST_TAGS = (1 << 15) - 1  # Viterbi's back pointers are 16 bits wide
@@ -46,7 +48,15 @@ FACTS: dict[str, Fact] = {
     "scores": _scores("candidates"),
     "context": _scores("rows", "tags+1"),
     "context_rows": Codes("classes", low=-1, below="rows"),
+    "after": _scores("after", "tags+1"),
+    "after_rows": Codes("classes", low=-1, below="after"),
+    "before": _scores("before", "tags+1"),
+    "before_rows": Codes("classes", low=-1, below="before"),
 }
+
+
+def _absent() -> SymbolArray:
+    return np.zeros(0, np.int32)
 
 
 def fixed_point(log_values: ArrayLike) -> SymbolArray:
@@ -74,6 +84,10 @@ class TagModel:
         Row of ``context`` for the class's first candidate (the others follow), or -1: no context.
     context : array (n_rows, n_tags + 1) of int32
         What is added to a candidate's score after each tag.
+    after_rows, before_rows : arrays (n_classes,) of int32, optional
+        Rows of the next two for each class, or -1: nothing is added.
+    after, before : arrays (n_rows, n_tags + 1) of int32, optional
+        What a class adds to the score of each tag of the word after it, and of the word before it.
     """
 
     tags: tuple[str, ...]
@@ -84,12 +98,21 @@ class TagModel:
     scores: SymbolArray
     context_rows: SymbolArray
     context: SymbolArray
+    after_rows: SymbolArray = field(default_factory=_absent)
+    after: SymbolArray = field(default_factory=_absent)
+    before_rows: SymbolArray = field(default_factory=_absent)
+    before: SymbolArray = field(default_factory=_absent)
 
     def __post_init__(self) -> None:
         n = len(self.tags)
         if not 1 <= n <= MOST_TAGS:
             raise InvalidModel(f"a tagger needs 1 to {MOST_TAGS:,} tags; got {n:,}.")
-        arrays = proved(FACTS, {name: getattr(self, name) for name in ARRAYS}, tags=n)
+        given = {name: getattr(self, name) for name in ARRAYS}
+        for name in ("after", "before"):
+            if given[name].size == 0:
+                given[name] = np.zeros((0, n + 1), np.int32)
+                given[f"{name}_rows"] = np.full(max(np.size(self.offsets) - 1, 0), -1, np.int32)
+        arrays = proved(FACTS, given, tags=n)
         for name, array in arrays.items():
             object.__setattr__(self, name, array)
         if self.n_classes == 0:
@@ -133,6 +156,11 @@ class TagModel:
         """Whether each class has more than one candidate."""
         return np.diff(self.offsets) > 1
 
+    @property
+    def heeds_neighbours(self) -> bool:
+        """Whether words have something to say on the tags of their neighbours."""
+        return bool((self.after_rows >= 0).any() or (self.before_rows >= 0).any())
+
     def first_order(self) -> TagModel:
         """Return the same classes with transitions that look one tag back."""
         if self.order == 1:
@@ -155,7 +183,8 @@ def names_of(stored: Stored, key: str) -> list[str]:
 def model_fields(stored: Stored) -> dict[str, Any]:
     """Take the fields of a TagModel out of a file."""
     tags = tuple(names_of(stored, "tags"))
-    return {"tags": tags} | {name: stored.array(name) for name in ARRAYS}
+    names = [name for name in ARRAYS if name in stored.arrays or name not in _LATER]
+    return {"tags": tags} | {name: stored.array(name) for name in names}
 
 
 def class_names(model: TagModel) -> list[str]:

@@ -25,6 +25,8 @@ RULES: Mapping[str, Rule] = {
     "training": Choice("counts", "discriminative"),
     "n_passes": Integer(1),
     "penalty": Real(0),
+    "n_models": Integer(1),
+    "n_neighbours": Integer(0),
     "random_state": Integer(0),
     "max_iter": Integer(1),
     "tol": Real(0),
@@ -51,6 +53,8 @@ class TaggerParameters:
     training: str = "counts"
     n_passes: int = 10
     penalty: float = 0.1
+    n_models: int = 1
+    n_neighbours: int = 256
     random_state: int = 0
     max_iter: int = 50
     tol: float = 1e-4

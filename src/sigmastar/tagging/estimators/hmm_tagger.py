@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -57,13 +57,21 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
     decoding : {"viterbi", "posterior"}
         The best sequence of tags, or the best tag at each place.
     training : {"counts", "discriminative"}
-        Scores from frequencies; or, with ``classes="words"``, from there on trained to tell right
-        tags from wrong ones (a conditional random field with features of the word), which is more
-        accurate and takes longer.
+        Scores from frequencies; or, with ``classes="words"``, trained to tell right
+        tags from wrong ones (a conditional random field with features of the word and of its
+        neighbours), which is more accurate and takes longer.
     n_passes : int
         Discriminative training: how often to go through the corpus.
     penalty : float
         Discriminative training: strength of the L2 penalty on the weights of words' features.
+    n_models : int
+        Discriminative training: how many models, learned from the sentences in different orders,
+        to take the mean of. It tags as fast as one.
+    n_neighbours : int
+        Discriminative training: words have something to say on the tags of the words before and
+        after them; those that say nearly the same before a word share one of so many rows. More
+        rows are more exact and make more states of a transducer; with 0 words say nothing, as the
+        transducers that are tables need it.
     random_state : int
         Discriminative training: seed of the order in which sentences are learned.
     max_iter, tol : int, float
@@ -94,7 +102,14 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
     model_: HMMTaggerModel = field(init=False)
     _rules: ClassVar[Mapping[str, Rule]] = RULES
 
-    def fit(self, X: Any, y: Any = None, *, lexicon: Lexicon | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        lexicon: Lexicon | None = None,
+        raw: Iterable[Sequence[str]] | None = None,
+    ) -> Self:
         """Train from tagged sentences; or, without tags but with a lexicon, by Baum-Welch.
 
         Parameters
@@ -107,6 +122,10 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
         lexicon : Lexicon, optional
             Words with their possible tags, to be used instead of the training corpus's own; needed
             without tags. Takes ``classes="sets"``.
+        raw : sentences, optional
+            Untagged sentences of the language, as lists of words, the more the better: words that
+            stand between the same words there share what is learned of their tags. Takes
+            ``training="discriminative"``.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
         if self.training == "discriminative" and self.classes != "words":
@@ -119,12 +138,17 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
                 f'a lexicon needs classes="sets"; got {self.classes!r}. Words of their own take '
                 "their scores from the training corpus."
             )
+        if raw is not None and self.training != "discriminative":
+            raise InvalidParameter(
+                f'raw needs training="discriminative"; got {self.training!r}. Counts of tagged '
+                "words have no use for untagged ones."
+            )
         if isinstance(X, Partitions):
             if y is not None or lexicon is not None:
                 raise InvalidParameter("y and lexicon must be left out with Partitions of pairs.")
             learned = learn_tagger_of_parts(X, settings)
         elif y is not None or isinstance(X, PairCorpus):
-            learned = learn_tagger(as_tagged(X, y), settings, lexicon)
+            learned = learn_tagger(as_tagged(X, y), settings, lexicon, raw)
         elif lexicon is not None:
             learned = learn_untagged(as_sentences(X), lexicon, settings)
         else:

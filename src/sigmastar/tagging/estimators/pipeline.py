@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from sklearn.base import clone
@@ -32,6 +32,7 @@ def learn_pipeline(
     tokenizer: Tokenizer | None = None,
     lemmas: bool = True,
     compiled: bool = True,
+    raw: Iterable[str] | None = None,
 ) -> Pipeline:
     """Learn to cut text into words, to tag them and to give their lemmas.
 
@@ -49,6 +50,8 @@ def learn_pipeline(
         Whether to learn lemmas, if the treebank has them.
     compiled : bool
         Whether taggers are compiled into transducers that grow as they go.
+    raw : iterable of str, optional
+        More text of the language, which helps ``tagger=HMMTagger(training="discriminative")``.
 
     Examples
     --------
@@ -65,9 +68,12 @@ def learn_pipeline(
     if not found:
         raise InvalidData(f"the treebank has no tags in its columns {', '.join(columns)}.")
     tokenizer = tokenizer or learn_tokens(treebank)
+    more = None
+    if raw is not None:
+        more = [words for text in raw for words in tokenizer.tokenize(text)]
     taggers: dict[str, Tagger] = {}
     for name, corpus in found.items():
-        learned = cast(HMMTagger, clone(tagger or HMMTagger())).fit(corpus)
+        learned = cast(HMMTagger, clone(tagger or HMMTagger())).fit(corpus, raw=more)
         taggers[name] = FSTTagger.from_hmm(learned) if compiled else learned
     # Fine tags tell more about endings: VBZ and VBD where the coarse tag is VERB.
     source = "xpos" if "xpos" in found else "upos"

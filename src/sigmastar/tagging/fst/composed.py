@@ -303,5 +303,9 @@ _NO_CLASSES = Classes(
     np.empty(0, np.int32),
     np.empty(0, np.int32),
     np.empty((0, 0), np.int32),
+    np.empty(0, np.int32),
+    np.empty((0, 0), np.int32),
+    np.empty(0, np.int32),
+    np.empty((0, 0), np.int32),
 )
 _NO_MOVES = Moves(np.empty((0, 0), np.int32), np.empty((0, 0, 0), np.int32))

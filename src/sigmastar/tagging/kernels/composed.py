@@ -289,7 +289,7 @@ def run_composed(
                 if not ended:
                     for x in range(n, depth + 1):
                         names[used[NAMES] + x - n] = names[first_name + x] if x < depth else mark
-                    target = kept_state(memory, packed >> 32, number, depth + 1 - n, 0, 0)
+                    target = kept_state(memory, packed >> 32, number, -1, depth + 1 - n, 0, 0)
                     value |= target << 32
                 arcs[slot, 1] = value
                 keys[slot] = key

@@ -1,8 +1,9 @@
 """One pass of stochastic gradient ascent on log P(tags | words) of a conditional random field.
 
-The scores of a candidate are its first score and the weights of its word's features. Steps are
-those of AdaGrad: a weight moves by the gradient over the root of the sum of its squared gradients.
-All weights are scores of the scale of :mod:`sigmastar.tagging.model`.
+The score of a candidate is the sum of the weights of its word's features; those of its neighbours'
+features are added where it stands. Steps are those of AdaGrad: a weight moves by the gradient over
+the root of the sum of its squared gradients. All weights are scores of the scale of
+:mod:`sigmastar.tagging.model`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sigmastar.tagging.kernels.posterior import lattice, move_weight, width
 from sigmastar.tagging.kernels.records import Classes, Moves
 
 __all__ = ["Features", "Rates", "Tokens", "Weights", "learn_pass", "score_candidates"]
+__all__ += ["score_neighbours"]
 
 _UNIT = float(1 << 20)
 _DAMPING = 1e-2  # keeps the first steps of a weight short
@@ -32,20 +34,27 @@ class Tokens(NamedTuple):
 
 
 class Features(NamedTuple):
-    """First scores of the candidates, which weights are added to each, and what comes out."""
+    """Which weights are added up for each candidate, and what comes out."""
 
-    first: FloatArray
     starts: IndexArray  # where the weights of each candidate begin,
     places: SymbolArray  # among these
     scores: FloatArray
+    near_starts: IndexArray  # where the features of each class that its neighbours see begin,
+    near: SymbolArray  # among these
 
 
 class Weights(NamedTuple):
-    """What is learned, or the squares of its gradients: flat, moves and contexts as views."""
+    """What is learned, or the squares of its gradients: flat, moves and contexts as views.
+
+    ``after`` and ``before`` have a row of all tags (and the boundary) for each feature that the
+    word after, or before, sees.
+    """
 
     features: FloatArray
     moves: FloatArray
     context: FloatArray
+    after: FloatArray
+    before: FloatArray
 
 
 class Rates(NamedTuple):
@@ -67,10 +76,26 @@ def nudge(values: FloatArray, squares: FloatArray, at: Int, gradient: float, rat
 def score_candidates(first: Int, last: Int, features: Features, weights: FloatArray) -> None:
     """Write the scores of some candidates."""
     for c in range(first, last):
-        score = features.first[c]
+        score = 0.0
         for x in range(features.starts[c], features.starts[c + 1]):
             score += weights[features.places[x]]
         features.scores[c] = score
+
+
+@kernel
+def score_neighbours(code: Int, classes: Classes, features: Features, weights: Weights) -> None:
+    """Write what a class adds to the tags of its neighbours."""
+    row = classes.after_rows[code]
+    if row < 0:
+        return
+    side = classes.after.shape[1]
+    for t in range(side):
+        classes.after[row, t] = classes.before[row, t] = 0.0
+    for x in range(features.near_starts[row], features.near_starts[row + 1]):
+        at = features.near[x] * side
+        for t in range(side):
+            classes.after[row, t] += weights.after[at + t]
+            classes.before[row, t] += weights.before[at + t]
 
 
 @kernel
@@ -142,6 +167,16 @@ def learn_sentence(
                 for x in range(features.starts[c], features.starts[c + 1]):
                     at = features.places[x]
                     nudge(weights.features, squares.features, at, gradient, rates)
+                seen = classes.after_rows[codes[i - 1]] if i > 0 else np.int32(-1)
+                if seen >= 0:
+                    for x in range(features.near_starts[seen], features.near_starts[seen + 1]):
+                        at = features.near[x] * side + tag
+                        nudge(weights.after, squares.after, at, gradient, rates)
+                seen = classes.before_rows[codes[i + 1]] if i < len(codes) - 1 else np.int32(-1)
+                if seen >= 0:
+                    for x in range(features.near_starts[seen], features.near_starts[seen + 1]):
+                        at = features.near[x] * side + tag
+                        nudge(weights.before, squares.before, at, gradient, rates)
     return loss
 
 
@@ -159,7 +194,7 @@ def learn_pass(
     """Go through sentences in the given order; return the loss: - log P of each tag, summed.
 
     The scores of the classes are those of the features; their context and the moves are views of
-    the weights.
+    the weights. A class has the same row of ``after`` and of ``before``.
     """
     offsets = classes.offsets
     loss = 0.0
@@ -171,6 +206,7 @@ def learn_pass(
         for code in codes:
             a, b = offsets[code], offsets[code + 1]
             score_candidates(a, b, features, weights.features)
+            score_neighbours(code, classes, features, weights)
         right = tokens.tags[begin:end]
         loss += learn_sentence(codes, right, classes, moves, features, weights, squares, rates)
     return loss

@@ -42,7 +42,8 @@ def viterbi_first(
     codes: SymbolArray, starts: IndexArray, classes: Classes, bigram: SymbolArray, tags: SymbolArray
 ) -> None:
     """Write the best tags of every sentence under a first-order model."""
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
+    after_rows, after, before_rows, leading = classes[5:]
     boundary = len(bigram) - 1
     most, widest = most_room(codes, starts, offsets, False)
     back = np.empty(most, np.int16)
@@ -51,6 +52,7 @@ def viterbi_first(
         old = np.int64(-1)  # where the candidates of the word before begin; -1: the boundary
         n_old = np.int64(1)
         here = 0
+        last_row = np.int32(-1)  # of the word before
         trellis[0, 0] = 0
         place = 0
         for i in range(starts[s], starts[s + 1]):
@@ -58,6 +60,7 @@ def viterbi_first(
             first = offsets[code]
             k = offsets[code + 1] - first
             row = context_rows[code]
+            back_row = before_rows[code]
             for q in range(k):
                 tag = candidates[first + q]
                 best = np.int64(_LOWEST)
@@ -67,13 +70,19 @@ def viterbi_first(
                     value = trellis[here, j] + bigram[before, tag]
                     if row >= 0:
                         value += context[row + q, before]
+                    if back_row >= 0:
+                        value += leading[back_row, before]
                     if value > best:
                         best = value
                         best_from = j
-                trellis[1 - here, q] = best + scores[first + q]
+                best += scores[first + q]
+                if last_row >= 0:
+                    best += after[last_row, tag]
+                trellis[1 - here, q] = best
                 back[place + q] = best_from
             place += k
             here = 1 - here
+            last_row = after_rows[code]
             old = first
             n_old = k
         best = np.int64(_LOWEST)
@@ -104,7 +113,8 @@ def viterbi_second(
 
     A word has a score for each pair of a candidate of the word before and one of its own.
     """
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
+    after_rows, after, before_rows, leading = classes[5:]
     boundary = len(trigram) - 1
     most, widest = most_room(codes, starts, offsets, True)
     back = np.empty(most, np.int16)
@@ -113,6 +123,7 @@ def viterbi_second(
         older = old = np.int64(-1)  # where their candidates begin; -1: the boundary
         n_older = n_old = np.int64(1)
         here = 0
+        last_row = np.int32(-1)  # of the word before
         trellis[0, 0] = 0
         place = 0
         for i in range(starts[s], starts[s + 1]):
@@ -120,8 +131,10 @@ def viterbi_second(
             first = offsets[code]
             k = offsets[code + 1] - first
             row = context_rows[code]
+            back_row = before_rows[code]
             for j in range(n_old):
                 before = boundary if old < 0 else candidates[old + j]
+                gain = np.int64(leading[back_row, before]) if back_row >= 0 else np.int64(0)
                 for q in range(k):
                     tag = candidates[first + q]
                     best = np.int64(_LOWEST)
@@ -132,13 +145,16 @@ def viterbi_second(
                         if value > best:
                             best = value
                             best_from = p
-                    best += scores[first + q]
+                    best += gain + scores[first + q]
                     if row >= 0:
                         best += context[row + q, before]
+                    if last_row >= 0:
+                        best += after[last_row, tag]
                     trellis[1 - here, j * k + q] = best
                     back[place + j * k + q] = best_from
             place += n_old * k
             here = 1 - here
+            last_row = after_rows[code]
             older = old
             n_older = n_old
             old = first

@@ -2,9 +2,9 @@
 
 After some classes, Viterbi keeps one best path to each (pair of) last tag(s). What all these paths
 share is decided, whatever comes next: it is written at once. What remains depends only on the last
-decided tags and the classes read since, so these name a state. An arc (state, class) is computed
-once, by a Viterbi step, and looked up ever after; the arc of the symbol ``n_classes`` ends a
-sentence.
+decided tags, on what the last decided class adds to the tags after it, and on the classes read
+since, so these name a state. An arc (state, class) is computed once, by a Viterbi step, and looked
+up ever after; the arc of the symbol ``n_classes`` ends a sentence.
 
 To make the arcs of a sentence costs as much as some ten times Viterbi, and most arcs of a text are
 never met again. So a sentence is left to Viterbi, which writes the same, until it has met the same
@@ -28,10 +28,11 @@ __all__ += ["Memory", "enter_states", "forget", "move_arcs", "run_lazy"]
 _LOWEST = -(1 << 62)
 MEETINGS = 8
 _MEETING_BITS = 4
-# Columns of the states: the last two decided tags, how many classes were read since and where they
-# stand among the names, how many paths are kept, where they stand, and where their tags do.
-OLDER, OLD, DEPTH, FIRST_NAME, N_PATHS, FIRST_PATH, FIRST_TAG = range(7)
-COLUMNS = 7
+# Columns of the states: the last two decided tags, the row of ``after`` of the last decided class,
+# how many classes were read since and where they stand among the names, how many paths are kept,
+# where they stand, and where their tags do.
+OLDER, OLD, NEAR, DEPTH, FIRST_NAME, N_PATHS, FIRST_PATH, FIRST_TAG = range(8)
+COLUMNS = 8
 # What is counted of the parts of the memory: how much of each is in use.
 STATES, NAMES, PATHS, PATH_TAGS, STRINGS, ARCS = range(6)
 COUNTERS = 6
@@ -65,12 +66,13 @@ def forget(memory: Memory, boundary: Int) -> None:
     memory.used[:] = 0
     memory.states[0, :] = 0
     memory.states[0, :2] = boundary
+    memory.states[0, NEAR] = -1
     memory.states[0, N_PATHS] = 1
     memory.paths[0, :] = boundary
     memory.path_scores[0] = 0
     memory.strings[0] = 0
     memory.used[STATES] = memory.used[PATHS] = memory.used[STRINGS] = 1
-    memory.slots[find_name(memory, boundary, boundary, 0, 0)] = 0
+    memory.slots[find_name(memory, boundary, boundary, -1, 0, 0)] = 0
 
 
 @kernel
@@ -86,18 +88,18 @@ def enter_states(memory: Memory) -> None:
     """Enter all states by their names into the table of slots, which is empty."""
     for state in range(memory.used[STATES]):
         row = memory.states[state].astype(np.int64)  # find_name is compiled once
-        slot = find_name(memory, row[OLDER], row[OLD], row[FIRST_NAME], row[DEPTH])
+        slot = find_name(memory, row[OLDER], row[OLD], row[NEAR], row[FIRST_NAME], row[DEPTH])
         memory.slots[slot] = state
 
 
 @kernel
-def find_name(memory: Memory, older: Int, old: Int, first: Int, depth: Int) -> Int:
-    """Return the slot of the state after decided tags and classes, or where it belongs.
+def find_name(memory: Memory, older: Int, old: Int, near: Int, first: Int, depth: Int) -> Int:
+    """Return the slot of the state after decided tags, a row and classes, or where it belongs.
 
     The classes stand among the names, ``depth`` of them from ``first`` on.
     """
     slots, states, names = memory.slots, memory.states, memory.names
-    h = mixed(mixed(older + 17) ^ old)
+    h = mixed(mixed(mixed(older + 17) ^ old) ^ near)
     for x in range(depth):
         h = mixed(h ^ np.int64(names[first + x]))
     mask = len(slots) - 1
@@ -105,7 +107,7 @@ def find_name(memory: Memory, older: Int, old: Int, first: Int, depth: Int) -> I
     while slots[slot] != EMPTY:
         state = slots[slot]
         if states[state, OLDER] == older and states[state, OLD] == old:
-            if states[state, DEPTH] == depth:
+            if states[state, DEPTH] == depth and states[state, NEAR] == near:
                 x = 0
                 while x < depth and names[states[state, FIRST_NAME] + x] == names[first + x]:
                     x += 1
@@ -128,21 +130,23 @@ def add_string(memory: Memory, tags: SymbolArray) -> Int:
 
 
 @kernel
-def kept_state(memory: Memory, older: Int, old: Int, depth: Int, n_paths: Int, width: Int) -> Int:
+def kept_state(
+    memory: Memory, older: Int, old: Int, near: Int, depth: Int, n_paths: Int, width: Int
+) -> Int:
     """Return the state of a name, which is made from its paths if it is new.
 
     Name and paths stand where the next ones are to be kept. Each path has ``width`` tags, the last
     ``depth`` of which are undecided.
     """
     path_tags, used = memory.path_tags, memory.used
-    slot = find_name(memory, older, old, used[NAMES], depth)
+    slot = find_name(memory, older, old, near, used[NAMES], depth)
     if memory.slots[slot] != EMPTY:
         return np.int64(memory.slots[slot])
     path_scores = memory.path_scores
     state = used[STATES]
     memory.slots[slot] = state
     row = memory.states[state]
-    row[OLDER], row[OLD] = older, old
+    row[OLDER], row[OLD], row[NEAR] = older, old, near
     row[DEPTH], row[FIRST_NAME] = depth, used[NAMES]
     row[N_PATHS], row[FIRST_PATH] = n_paths, used[PATHS]
     row[FIRST_TAG] = used[PATH_TAGS]
@@ -186,7 +190,8 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
     They are kept for each pair of (tag before, tag) in order 2, for each tag in order 1, and
     written where the next paths are to be kept, with all their tags: nothing is set aside for them.
     """
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
+    after_rows, after, before_rows, before = classes[5:]
     bigram, trigram = moves
     paths, path_scores, path_tags = memory.paths, memory.path_scores, memory.path_tags
     second = len(trigram) > 0
@@ -197,7 +202,8 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
     new_path, new_tag = memory.used[PATHS], memory.used[PATH_TAGS]
     first = offsets[code]
     k = offsets[code + 1] - first
-    context_row = context_rows[code]
+    context_row, back_row = context_rows[code], before_rows[code]
+    last_row = row[NEAR] if m == 0 else after_rows[memory.names[row[FIRST_NAME] + m - 1]]
     # Paths end with the candidates of the last class, over and over: so many has it.
     groups = 1
     if second:
@@ -217,12 +223,18 @@ def extend(state: Int, code: Int, classes: Classes, moves: Moves, memory: Memory
                     value += bigram[tag_before, tag]
                     if context_row >= 0:
                         value += context[context_row + q, tag_before]
+                    if back_row >= 0:
+                        value += before[back_row, tag_before]
                 if value > best:
                     best = value
                     chosen = p
             last = paths[old_path + g, 1]
             if second and context_row >= 0:
                 best += context[context_row + q, last]
+            if second and back_row >= 0:
+                best += before[back_row, last]
+            if last_row >= 0:
+                best += after[last_row, tag]
             paths[new_path, 0] = last if second else 0
             paths[new_path, 1] = tag
             path_scores[new_path] = best + scores[first + q]
@@ -253,14 +265,15 @@ def step_arc(
         if p < n_paths:
             break
         decided += 1
-    older, old = np.int64(row[OLDER]), np.int64(row[OLD])
+    older, old, near = np.int64(row[OLDER]), np.int64(row[OLD]), np.int64(row[NEAR])
     for x in range(decided):
         older = old if len(moves.trigram) else np.int64(0)
         old = np.int64(tags[first_tag + x])
+        near = np.int64(classes.after_rows[code if x == m else names[row[FIRST_NAME] + x]])
     for x in range(decided, width):
         names[first_name + x - decided] = code if x == m else names[row[FIRST_NAME] + x]
     output = add_string(memory, tags[first_tag : first_tag + decided])
-    return kept_state(memory, older, old, width - decided, n_paths, width), output
+    return kept_state(memory, older, old, near, width - decided, n_paths, width), output
 
 
 @kernel
@@ -290,7 +303,9 @@ def grow_arc(
     old = np.int64(written[0])
     memory.paths[first_path, 0], memory.paths[first_path, 1] = older, old
     memory.path_scores[first_path] = 0
-    target = kept_state(memory, older, old, 0, 1, 0)
+    decided = np.int64(memory.names[row[FIRST_NAME]]) if m else code
+    near = np.int64(classes.after_rows[decided])
+    target = kept_state(memory, older, old, near, 0, 1, 0)
     for x in range(m):
         next_code = code if x == m - 1 else memory.names[row[FIRST_NAME] + 1 + x]
         target, output = step_arc(target, next_code, classes, moves, memory)

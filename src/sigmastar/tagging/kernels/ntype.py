@@ -28,7 +28,7 @@ class Greedy(NamedTuple):
 @kernel
 def best_candidate(classes: Classes, code: Int, scores_after: SymbolArray, before: Int) -> Int:
     """Return the best tag of a class, given the scores of all tags after the tag before."""
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
     row = context_rows[code]
     best = np.int64(-(1 << 62))
     chosen: Int = candidates[offsets[code]]

@@ -46,7 +46,8 @@ def width(codes: SymbolArray, i: Int, offsets: IndexArray) -> Int:
 @kernel
 def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
     """Go forward and backward over the pairs of candidates of a sentence."""
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
+    after_rows, after, before_rows, before = classes[5:]
     start = len(moves.bigram) - 1
     n = len(codes)
     begin = np.zeros(n + 1, np.int64)
@@ -59,7 +60,8 @@ def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
     for i in range(n):
         first = offsets[codes[i]]
         k = width(codes, i, offsets)
-        row = context_rows[codes[i]]
+        row, back_row = context_rows[codes[i]], before_rows[codes[i]]
+        last_row = after_rows[codes[i - 1]] if i > 0 else np.int32(-1)
         n_before = width(codes, i - 1, offsets)
         n_oldest = width(codes, i - 2, offsets)
         mass = 0.0
@@ -69,6 +71,10 @@ def lattice(codes: SymbolArray, classes: Classes, moves: Moves) -> Lattice:
                 score = np.float64(scores[first + q])
                 if row >= 0:
                     score += context[row + q, tag_before]
+                if back_row >= 0:
+                    score += before[back_row, tag_before]
+                if last_row >= 0:
+                    score += after[last_row, candidates[first + q]]
                 weight = np.exp(score / _UNIT)
                 emitted[begin[i] + j * k + q] = weight
                 tag = candidates[first + q]

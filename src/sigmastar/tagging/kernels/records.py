@@ -20,6 +20,10 @@ class Classes(NamedTuple):
     scores: SymbolArray | FloatArray
     context_rows: SymbolArray
     context: SymbolArray | FloatArray
+    after_rows: SymbolArray
+    after: SymbolArray | FloatArray
+    before_rows: SymbolArray
+    before: SymbolArray | FloatArray
 
 
 class Moves(NamedTuple):

@@ -134,7 +134,7 @@ def score_nodes(
     classes: Classes, bigram: SymbolArray, n_type: Greedy, trie: Trie, paths: BackPointers
 ) -> None:
     """Run Viterbi and the greedy choice down the trie; a root has one candidate, its tag."""
-    offsets, candidates, scores, context_rows, context = classes
+    offsets, candidates, scores, context_rows, context = classes[:5]
     score, back, greedy, greedy_state = paths
     places = trie.places
     for node in range(len(trie.parent)):
@@ -200,7 +200,7 @@ def best_end(
     node: Int, end: Int, classes: Classes, bigram: SymbolArray, trie: Trie, paths: BackPointers
 ) -> Int:
     """Return the candidate of a node on the best path to an unambiguous class (or the end)."""
-    offsets, candidates, _, context_rows, context = classes
+    offsets, candidates, _, context_rows, context = classes[:5]
     places = trie.places
     at_end = end == len(offsets) - 1
     tag = trie.n_roots - 1 if at_end else candidates[offsets[end]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from sigmastar.tagging.learn.smoothing import smooth_tags
 from sigmastar.tagging.lexicon.class_sets import build_class_sets, score_class_sets
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts, count_tags, with_used_words
 from sigmastar.tagging.lexicon.guesser import Guesser, RareWords, learn_guesser
+from sigmastar.tagging.lexicon.raw_words import learn_raw_words
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.word_classes import (
     Entries,
@@ -25,14 +28,21 @@ from sigmastar.tagging.lexicon.word_classes import (
 from sigmastar.tagging.model import NO_TRIGRAM, fixed_point
 from sigmastar.tagging.settings import TaggerSettings
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
+from sigmastar.tagging.taggers.sentences import as_sentences
 
 __all__ = ["guesser_of_counts", "learn_guesser_of", "learn_tagger", "tagger_of_counts"]
 
 
 def learn_tagger(
-    corpus: PairCorpus, settings: TaggerSettings, lexicon: Lexicon | None = None
+    corpus: PairCorpus,
+    settings: TaggerSettings,
+    lexicon: Lexicon | None = None,
+    raw: Iterable[Sequence[str]] | None = None,
 ) -> Learned[HMMTaggerModel]:
-    """Train from a tagged corpus; a given lexicon stands in for the corpus's own."""
+    """Train from a tagged corpus; a given lexicon stands in for the corpus's own.
+
+    Untagged sentences (``raw``) help discriminative training.
+    """
     corpus = with_used_words(corpus)
     own = Lexicon.from_tagged(corpus)
     tags = own.tags if lexicon is None else lexicon.tags
@@ -44,11 +54,17 @@ def learn_tagger(
     guesser = _corpus_guesser(corpus, own, recode, len(tags), settings)
     n_words = source.n_symbols
     if settings.classes == "words":
-        entries, scores = _word_scores(own, counts, guesser, settings)
-        facts: dict[str, Any] = {}
+        facts: dict[str, Any] = {"n_words": n_words}
         if settings.training == "discriminative":
-            scores, facts = train_scores(scores, source, recode, entries, own, settings)
-        return _of_words(own, entries, scores, guesser, settings, facts | {"n_words": n_words})
+            told = None
+            if raw is not None:
+                told = learn_raw_words(chain(as_sentences(source), raw))
+            entries = word_entries(own, guesser, told).shadowed(len(own.words))
+            start = _word_scores(entries, own, counts, guesser, settings)
+            scores, trained = train_scores(start, source, recode, own, settings)
+            return _of_words(own, scores, guesser, settings, facts | trained)
+        scores = _word_scores(word_entries(own, guesser), own, counts, guesser, settings)
+        return _of_words(own, scores, guesser, settings, facts)
     if lexicon is not None:
         guesser = learn_guesser_of(lexicon, settings)
     sets = build_class_sets(lexicon or own, guesser, settings)
@@ -65,32 +81,34 @@ def tagger_of_counts(
     own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings, n_words: int
 ) -> Learned[HMMTaggerModel]:
     """Train a tagger that gives each word its own scores, from what was counted."""
-    found = _word_scores(own, counts, guesser, settings)
-    return _of_words(own, *found, guesser, settings, {"n_words": n_words})
+    scores = _word_scores(word_entries(own, guesser), own, counts, guesser, settings)
+    return _of_words(own, scores, guesser, settings, {"n_words": n_words})
 
 
 def _word_scores(
-    own: Lexicon, counts: TagCounts, guesser: Guesser, settings: TaggerSettings
-) -> tuple[Entries, Scores]:
+    entries: Entries,
+    own: Lexicon,
+    counts: TagCounts,
+    guesser: Guesser,
+    settings: TaggerSettings,
+) -> Scores:
     transitions = smooth_tags(
         counts.trigrams, method=settings.smoothing, strength=settings.strength
     )
-    entries = word_entries(own, guesser)
     found = likely_tags(entries, own, counts, guesser, settings)
     gains = context_gains(entries, found, own, counts, settings)
-    return entries, Scores(found, gains, *transitions)
+    return Scores(entries, found, gains, *transitions)
 
 
 def _of_words(
     own: Lexicon,
-    entries: Entries,
     scores: Scores,
     guesser: Guesser,
     settings: TaggerSettings,
     facts: dict[str, Any],
 ) -> Learned[HMMTaggerModel]:
-    found, gains, bigram, trigram = scores
-    merged = merged_classes(entries, found, gains, len(own.tags))
+    entries, found, gains, bigram, trigram, near = scores
+    merged = merged_classes(entries, found, gains, near, len(own.tags))
     return _finished(own.tags, *merged, bigram, trigram, guesser, settings, facts)
 
 

@@ -46,12 +46,18 @@ class ClassSets:
 
     def scored(self, scores: SymbolArray | FloatArray, n_tags: int) -> Classes:
         """Return the classes with scores, and without contexts."""
+        none = np.full(len(self.offsets) - 1, -1, np.int32)
+        nothing = np.zeros((0, n_tags + 1), scores.dtype)
         return Classes(
             offsets=self.offsets,
             candidates=self.candidates,
             scores=scores,
-            context_rows=np.full(len(self.offsets) - 1, -1, np.int32),
-            context=np.zeros((0, n_tags + 1), scores.dtype),
+            context_rows=none,
+            context=nothing,
+            after_rows=none,
+            after=nothing,
+            before_rows=none,
+            before=nothing,
         )
 
 

@@ -7,66 +7,113 @@ word that the lexicon does not have the guesser's node tells the shape and the e
 
 from __future__ import annotations
 
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
 
 from sigmastar.core.arrays import items_of, offsets_of
-from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
+from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.crf import Features
 from sigmastar.tagging.lexicon.word_classes import Candidates, Entries
 
 __all__ = ["word_features"]
 
-_LONGEST = 4  # letters of endings and beginnings that are told apart without the shape
+Named: TypeAlias = list[tuple[str, object]]  # features by name
+_LONGEST = 5  # letters of endings and beginnings that are told apart without the shape
+
+
+class Listed(NamedTuple):
+    """Features of the entries, entry after entry; or features that neighbours see, row by row."""
+
+    offsets: IndexArray
+    features: SymbolArray
 
 
 def word_features(
-    entries: Entries, found: Candidates, first: FloatArray, n_tags: int
-) -> tuple[Features, int]:
+    entries: Entries, found: Candidates, n_tags: int
+) -> tuple[Features, SymbolArray, int]:
     """Give weights to all features with all tags, and list those of each candidate.
 
     A weight belongs to a feature and a tag, so the candidates of all words with that feature share
-    it. Returns the lists, with the first scores of the candidates, and the number of weights.
+    it. Returns the lists, the row of each entry among those that neighbours see, and the number of
+    weights.
     """
-    offsets, features = _listed(entries)
+    (offsets, features), near, rows = _listed(entries)
     lengths = np.diff(offsets)[found.owner]
     candidate, item = items_of(offsets[found.owner], lengths)
     keys, places = np.unique(
         features[item].astype(np.int64) * n_tags + found.tag[candidate], return_inverse=True
     )
     starts = offsets_of(lengths)
-    return Features(first, starts, places.astype(np.int32), np.empty_like(first)), len(keys)
+    own = (starts, places.astype(np.int32), np.zeros(len(found.tag)))
+    return Features(*own, *near), rows, len(keys)
 
 
-def _listed(entries: Entries) -> tuple[IndexArray, SymbolArray]:
-    """List the features of every entry as numbers, entry after entry."""
+def _listed(entries: Entries) -> tuple[Listed, Listed, SymbolArray]:
+    """List the features of entries as numbers: their own, those that neighbours see, whose are."""
     nodes, _, _ = entries.by_form(entries.node)
     paths, endings = _node_paths(entries, len(nodes))
-    numbers: dict[tuple[str, object], int] = {}
-    lists: list[list[int]] = []
+    own, near = _Numbers(), _Numbers()
+    near_rows: dict[tuple[int, ...], int] = {}
+    rows: list[int] = []
 
-    def add(node: int, named: list[tuple[str, object]]) -> None:
-        every = [*(("node", above) for above in paths[node]), *named]
-        lists.append([numbers.setdefault(feature, len(numbers)) for feature in every])
+    def add(node: int, named: Named, word: str, told: Named, known: bool) -> None:
+        shape = paths[node][0]
+        cases = [("case", (shape, value)) for _, value in told[:1]]
+        own.add([*(("node", above) for above in paths[node]), *named, *told, *cases])
+        seen = [("shape", shape), ("end", word[-2:]), ("end", word[-3:]), *told]
+        numbers = near.numbered([*seen, ("lower", word)] if known else seen)
+        rows.append(near_rows.setdefault(tuple(numbers), len(near_rows)))
 
     for node in nodes.tolist():
-        add(node, _ends(endings[node]))
+        add(node, _ends(endings[node]), endings[node], [], False)
     n_nodes, n_forms = len(nodes), len(entries.forms)
     which = [*range(n_forms), *entries.apart.tolist()]
+    which += [which[shadow - n_nodes] for shadow in entries.shadows.tolist()]
     for entry, form in enumerate(which, n_nodes):
         word = entries.forms[form]
         lower = word.lower()
-        named = _ends(lower)
+        named = [("pattern", pattern_of(word)), *_ends(lower)]
         named += [("begin", lower[:n]) for n in range(1, min(_LONGEST + 1, len(lower)))]
         if "-" in lower:
             named.append(("part", lower.rpartition("-")[2]))
-        if entries.word[entry] >= 0:
+        known = bool(entries.word[entry] >= 0)
+        if known:
             named += [("lower", lower), ("word", word)]
-        add(int(entries.node[entry]), named)
-    flat = np.array([number for numbers in lists for number in numbers], np.int32)
-    return offsets_of([len(numbers) for numbers in lists]), flat
+        told = [] if entries.raw is None else entries.raw.features(word)
+        add(int(entries.node[entry]), named, lower, told, known)
+    near.lists = [list(numbers) for numbers in near_rows]
+    return own.listed(), near.listed(), np.array(rows, np.int32)
 
 
-def _ends(word: str) -> list[tuple[str, object]]:
+class _Numbers:
+    """Features by number, in the order of their appearance, and lists of them."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[str, object], int] = {}
+        self.lists: list[list[int]] = []
+
+    def numbered(self, features: Named) -> list[int]:
+        return [self.numbers.setdefault(feature, len(self.numbers)) for feature in features]
+
+    def add(self, features: Named) -> None:
+        self.lists.append(self.numbered(features))
+
+    def listed(self) -> Listed:
+        flat = np.array([number for numbers in self.lists for number in numbers], np.int32)
+        return Listed(offsets_of([len(numbers) for numbers in self.lists]), flat)
+
+
+def pattern_of(word: str) -> str:
+    """Return what kinds of letters follow each other: Xx for a name, d-x for 3-year."""
+    kinds = "".join(
+        "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word
+    )
+    return "".join(kind for kind, _ in groupby(kinds))
+
+
+def _ends(word: str) -> Named:
     return [("end", word[-n:]) for n in range(1, min(_LONGEST, len(word)) + 1)]
 
 

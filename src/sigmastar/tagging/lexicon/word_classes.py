@@ -13,7 +13,7 @@ borrow its frequencies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +24,8 @@ from sigmastar.core.types import BoolArray, FloatArray, IndexArray
 from sigmastar.tagging.kernels.records import Classes
 from sigmastar.tagging.lexicon.counts import Lexicon, TagCounts
 from sigmastar.tagging.lexicon.guesser import Guesser, SuffixTrie
+from sigmastar.tagging.lexicon.neighbours import Neighbours, no_neighbours
+from sigmastar.tagging.lexicon.raw_words import RawWords, normal_form
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import SCORE_UNIT
 from sigmastar.tagging.settings import TaggerSettings
@@ -54,7 +56,8 @@ class Entries:
     """What may become a class.
 
     One entry for each node of the guesser, one for each form inside a sentence, and one for each
-    form at its beginning that differs there (those are ``apart``).
+    form at its beginning that differs there (those are ``apart``). While a tagger is trained there
+    are ``shadows`` as well: known words as if only raw text had told of them.
     """
 
     forms: Sequence[str]
@@ -63,17 +66,36 @@ class Entries:
     word: IndexArray  # a known word for each entry, -1: none
     node: IndexArray  # and what the guesser makes of it
     borrowed: BoolArray  # whether it is another form's word
+    raw: RawWords | None = None  # what untagged text tells of the forms
+    shadows: IndexArray = field(default_factory=lambda: np.zeros(0, np.int64))  # whose they are
 
     def __len__(self) -> int:
         return len(self.word)
 
     def by_form(self, values: NDArray[A]) -> tuple[NDArray[A], NDArray[A], NDArray[A]]:
         """Cut an array over entries: of nodes, of forms inside, of forms at the beginning."""
-        last = len(self) - len(self.apart)
+        last = len(self) - len(self.apart) - len(self.shadows)
         first = last - len(self.forms)
         inside, initial = values[first:last], values[first:last].copy()
-        initial[self.apart] = values[last:]
+        initial[self.apart] = values[last : last + len(self.apart)]
         return values[:first], inside, initial
+
+    def shadowed(self, n_words: int) -> Entries:
+        """Add shadows of the first forms, the known words, wherever raw text tells of them."""
+        if self.raw is None:
+            return self
+        nodes, _, _ = self.by_form(self.node)
+        form = np.concatenate((nodes * 0 - 1, np.arange(len(self.forms)), self.apart))
+        told = np.array([normal_form(form) in self.raw.places for form in self.forms[:n_words]])
+        shadows = np.flatnonzero((form >= 0) & (form < n_words))
+        shadows = shadows[told[form[shadows]]]
+        return replace(
+            self,
+            shadows=shadows,
+            word=np.concatenate((self.word, shadows * 0 - 1)),
+            node=np.concatenate((self.node, self.node[shadows])),
+            borrowed=np.concatenate((self.borrowed, shadows < 0)),
+        )
 
 
 class Candidates(NamedTuple):
@@ -116,10 +138,14 @@ def kindred_forms(words: tuple[str, ...]) -> list[tuple[str, int, bool]]:
     return [(form, number, anywhere) for form, (number, anywhere) in found.items()]
 
 
-def word_entries(lexicon: Lexicon, guesser: Guesser) -> Entries:
-    """List all forms and all nodes of the guesser."""
+def word_entries(lexicon: Lexicon, guesser: Guesser, raw: RawWords | None = None) -> Entries:
+    """List all forms, those of raw text as well, and all nodes of the guesser."""
     known = [(word, number, True) for number, word in enumerate(lexicon.words)]
-    forms, sources, places = zip(*known, *kindred_forms(lexicon.words), strict=True)
+    known += kindred_forms(lexicon.words)
+    if raw is not None:
+        met = {form for form, _, _ in known}
+        known += [(form, -1, True) for form in raw.forms if form not in met]
+    forms, sources, places = zip(*known, strict=True)
     source, anywhere = np.array(sources, np.int64), np.array(places, bool)
     borrowed = np.arange(len(forms)) >= len(lexicon.words)
     inside = guesser.trie.nodes_of(forms, np.zeros(len(forms), bool))
@@ -132,6 +158,7 @@ def word_entries(lexicon: Lexicon, guesser: Guesser) -> Entries:
         word=np.concatenate((nodes * 0 - 1, np.where(anywhere, source, -1), source[apart])),
         node=np.concatenate((nodes, inside, initial[apart])).astype(np.int64),
         borrowed=np.concatenate((nodes < 0, borrowed, borrowed[apart])),
+        raw=raw,
     )
 
 
@@ -200,11 +227,14 @@ def context_gains(
 
 
 def merged_classes(
-    entries: Entries, found: Candidates, gains: Gains, n_tags: int
+    entries: Entries, found: Candidates, gains: Gains, near: Neighbours | None, n_tags: int
 ) -> tuple[Classes, Vocabulary]:
     """Round scores and give equal entries one class; return the classes, and how to find them."""
+    n_entries = len(entries) - len(entries.shadows)
+    real = found.owner < n_entries
+    found = Candidates(found.owner[real], found.tag[real], found.score[real])
     owner, tag, _ = found
-    offsets = np.searchsorted(owner, np.arange(len(entries) + 1))
+    offsets = np.searchsorted(owner, np.arange(n_entries + 1))
     best = np.maximum.reduceat(found.score, offsets[:-1])[owner]
     score = np.rint((found.score - best) * _ROUND_SCORE).astype(np.int64)
     order = np.lexsort((gains.before, gains.which, gains.entry))
@@ -213,13 +243,16 @@ def merged_classes(
     context_codes = (which * (n_tags + 1) + before) * (2 * _LARGEST + 1) + gain + _LARGEST
     context_offsets = np.searchsorted(entry, np.arange(len(offsets)))
     codes = (tag * 65536 + score + 32768).astype(np.int64)
-    numbers: dict[tuple[bytes, bytes], int] = {}
+    if near is None:
+        near = no_neighbours(len(entries), n_tags)
+    pairs = np.stack((near.after_rows, near.before_rows), axis=1)
+    numbers: dict[tuple[bytes, bytes, bytes], int] = {}
     members = np.empty(len(offsets) - 1, np.int32)
     leaders: list[int] = []
     for number in range(len(members)):
         own = codes[offsets[number] : offsets[number + 1]].tobytes()
         context = context_codes[context_offsets[number] : context_offsets[number + 1]].tobytes()
-        known = numbers.setdefault((own, context), len(leaders))
+        known = numbers.setdefault((own, context, pairs[number].tobytes()), len(leaders))
         if known == len(leaders):
             leaders.append(number)
         members[number] = known
@@ -242,6 +275,10 @@ def merged_classes(
         scores=(score[item] * (SCORE_UNIT // _ROUND_SCORE)).astype(np.int32),
         context_rows=rows,
         context=context_table,
+        after_rows=near.after_rows[lead],
+        after=near.after,
+        before_rows=near.before_rows[lead],
+        before=near.before,
     )
     nodes, inside, initial = entries.by_form(members)
     return classes, Vocabulary(entries.forms, inside, initial, entries.trie, nodes)

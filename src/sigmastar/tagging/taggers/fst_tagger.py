@@ -125,6 +125,11 @@ class FSTTagger(Tagger, StoredModel):
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64, MOST_STATES))
         model = tagger.trained_model
+        if kind not in ("lazy", "b") and model.heeds_neighbours:
+            raise InvalidParameter(
+                f"kind={kind!r} takes words one by one; this tagger heeds their neighbours. Use "
+                'kind="lazy", or train it with n_neighbours=0.'
+            )
         runs = None if corpus is None else tagger.to_classes(corpus)
         began = time.perf_counter()
         machine: SequentialTransducer | LazyTransducer

@@ -69,7 +69,7 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
         The parameters of the estimator that learned it.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary = field(kw_only=True)
     settings: TaggerSettings = field(default_factory=TaggerSettings)
 
     kind: ClassVar[str] = "HMMTagger"
