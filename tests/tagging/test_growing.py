@@ -5,12 +5,24 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from sigmastar.core.errors import InvalidModel
 from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.composed import ComposedTransducer
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.memory import Room, more_room
 from sigmastar.tagging.fst.rules import RuleSet
-from sigmastar.tagging.kernels.lazy import MEETINGS, STATES, STRINGS
+from sigmastar.tagging.kernels.lazy import (
+    DEPTH,
+    FIRST_NAME,
+    FIRST_PATH,
+    FIRST_TAG,
+    MEETINGS,
+    N_PATHS,
+    NEAR,
+    OLD,
+    STATES,
+    STRINGS,
+)
 from tagging.oracles import random_model, random_sentences
 
 MODEL = random_model(3, order=2, n_tags=5)
@@ -68,6 +80,75 @@ def test_a_machine_that_decides_by_force_has_no_one_to_leave_sentences_to():
     first = machine.run_aligned(CODES, STARTS)
     assert machine.n_arcs > 0
     np.testing.assert_array_equal(machine.run_aligned(CODES, STARTS), first)
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_what_was_grown_is_kept_in_arrays(near):
+    model = random_model(4, order=2, n_tags=5, near=near)
+    machine, again = LazyTransducer(model), LazyTransducer(model)
+    machine.grow(CODES, STARTS)
+    again.regrow(machine.to_arrays())
+    assert (again.n_states, again.n_arcs) == (machine.n_states, machine.n_arcs)
+    expected = decode_classes(model, CODES, STARTS)
+    np.testing.assert_array_equal(again.run_aligned(CODES, STARTS), expected)
+    assert again.n_arcs == machine.n_arcs  # everything was there
+    more, starts = random_sentences(np.random.default_rng(5), model.n_classes, 60)
+    again.grow(more, starts)
+    expected = decode_classes(model, more, starts)
+    np.testing.assert_array_equal(again.run_aligned(more, starts), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value", "message"),
+    [
+        ("arcs", (3, 1), 1 << 60, "arcs must lead from states to states"),
+        ("arcs", (3, 1), (1 << 32) - 1, "outputs lie outside"),
+        ("arcs", (0, 0), 1 << 40, "arcs must lead from states to states"),
+        ("strings", 1, 30_000, "outputs lie outside|must write|must be tags"),
+        ("strings", 0, 1, "first output must be empty"),
+        ("states", (0, DEPTH), 1, "must hold back nothing"),
+        ("states", (5, N_PATHS), 100, "too many paths"),
+        ("states", (5, FIRST_PATH), 1 << 20, "paths lie outside"),
+        ("states", (5, FIRST_NAME), 1 << 20, "names lie outside"),
+        ("states", (5, FIRST_TAG), 1 << 20, "tags of paths lie outside"),
+        ("states", (5, OLD), 6, "decided tags must lie between 0 and 5"),
+        ("states", (5, NEAR), 0, "rows of neighbours"),
+        ("names", 0, 99, "names must lie between"),
+        ("path_tags", 0, 5, "path_tags must lie between"),
+    ],
+)
+def test_states_that_would_leave_their_arrays_are_refused(name, at, value, message):
+    machine = LazyTransducer(MODEL)
+    machine.grow(CODES, STARTS)
+    arrays = machine.to_arrays()
+    arrays[name] = arrays[name].copy()
+    arrays[name][at] = value
+    with pytest.raises(InvalidModel, match=message):
+        LazyTransducer(MODEL).regrow(arrays)
+
+
+def test_states_hold_no_more_paths_than_a_step_starts_from():
+    machine = LazyTransducer(MODEL)
+    machine.grow(CODES, STARTS)
+    arrays = machine.to_arrays()
+    paths = arrays["paths"].copy()
+    state = arrays["states"][np.argmax(arrays["states"][:, N_PATHS])]
+    assert state[N_PATHS] >= 4  # of at most three candidates a word
+    first = state[FIRST_PATH]
+    paths[first : first + 4, 1] = [0, 1, 2, 3]
+    with pytest.raises(InvalidModel, match="end in too many tags"):
+        LazyTransducer(MODEL).regrow(arrays | {"paths": paths})
+
+
+def test_arcs_write_what_they_read():
+    machine = LazyTransducer(MODEL)
+    machine.grow(CODES, STARTS)
+    arrays = machine.to_arrays()
+    strings = arrays["strings"].copy()
+    place = int(np.flatnonzero(arrays["arcs"][:, 1] & 0xFFFFFFFF)[0])
+    strings[arrays["arcs"][place, 1] & 0xFFFFFFFF] = 0
+    with pytest.raises(InvalidModel, match="must write what they do not hold back"):
+        LazyTransducer(MODEL).regrow(arrays | {"strings": strings})
 
 
 def test_only_what_is_half_full_gets_more_room():

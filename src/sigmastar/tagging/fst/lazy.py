@@ -9,8 +9,9 @@ to the tagger wherever no decision was forced.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from sigmastar.core.arrays import checked_runs, items_of, offsets_of
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.decode import decode_classes
+from sigmastar.tagging.fst.grown import grown_arrays, grown_memory
 from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
 from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget, run_lazy
 from sigmastar.tagging.kernels.records import Bounds
@@ -69,6 +71,17 @@ class LazyTransducer:
 
     def __repr__(self) -> str:
         return f"LazyTransducer({self.n_states:,} states, {self.n_arcs:,} arcs so far)"
+
+    def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Give the named arrays of what was grown so far."""
+        with self._lock:
+            return grown_arrays(self._memory)
+
+    def regrow(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Take what a machine of the same model had grown; see :meth:`to_arrays`."""
+        grown = grown_memory(arrays, self.model, self.bounds, self.max_states)
+        with self._lock:
+            self._memory, self._room = grown
 
     def grow(self, codes: SymbolArray, starts: IndexArray) -> None:
         """Make all arcs that class sequences need, if there is room for them."""

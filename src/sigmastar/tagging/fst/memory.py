@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.hashing import EMPTY, table_size
+from sigmastar.core.types import IndexArray
 from sigmastar.tagging.kernels.lazy import (
     ARCS,
     COLUMNS,
@@ -28,6 +29,7 @@ from sigmastar.tagging.kernels.lazy import (
 )
 
 __all__ = ["MOST_STATES", "Room", "enlarged", "first_room", "more_room", "most_room", "new_memory"]
+__all__ += ["none_missed"]
 
 # Columns of the states point, as 32-bit numbers, into parts of at most 64 entries a state.
 MOST_STATES = 1 << 24
@@ -87,6 +89,11 @@ def _doubled(room: Room, which: list[bool], most: Room) -> Room:
     )
 
 
+def none_missed() -> IndexArray:
+    """Return the table of arcs met once, empty."""
+    return np.full(_MISSED, EMPTY, np.int64)
+
+
 def new_memory(room: Room, boundary: int) -> Memory:
     """Return a memory that holds the start state alone, which has a path and an empty output."""
     memory = Memory(
@@ -98,7 +105,7 @@ def new_memory(room: Room, boundary: int) -> Memory:
         path_scores=np.empty(max(room.paths, 1), np.int64),
         path_tags=np.empty(room.path_tags, np.int32),
         strings=np.empty(max(room.strings, 1), np.int32),
-        missed=np.empty(_MISSED, np.int64),
+        missed=none_missed(),
         used=np.zeros(COUNTERS, np.int64),
     )
     forget(memory, boundary)

@@ -34,6 +34,7 @@ from sigmastar.tagging.taggers.tagger import Tagger
 __all__ = ["KINDS", "FSTTagger"]
 
 KINDS = ("n0", "n1", "n2", "s", "s+n0", "s+n1", "s+n2", "lazy", "b")
+_GROWN = "grown_"  # begins the names of the arrays that hold what a machine has grown
 _MOST_RULES_IN_A_TABLE = 8  # the states of a table may multiply with every rule
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
@@ -351,6 +352,9 @@ class FSTTagger(Tagger, StoredModel):
             arrays |= self.machine.model.to_arrays()
             meta["look_ahead"] = self.machine.look_ahead
             meta["max_states"] = self.machine.max_states
+            if self.machine.n_arcs:
+                grown = self.machine.to_arrays()
+                arrays |= {f"{_GROWN}{name}": array for name, array in grown.items()}
         else:
             arrays |= self.machine.to_arrays()
             meta["classes"] = list(self.machine.inputs)
@@ -369,6 +373,9 @@ class FSTTagger(Tagger, StoredModel):
             check("look_ahead", ahead, AnyOf(Integer(0, 1 << 30), Nothing()))
             check("max_states", most, Integer(64, MOST_STATES))
             machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
+            grown = stored.within(_GROWN)
+            if grown:
+                machine.regrow(grown)
             n_classes = model.n_classes
         else:
             names = names_of(stored, "classes")
