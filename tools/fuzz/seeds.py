@@ -173,9 +173,6 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
 
     yield "tagger-order-1", lambda: hmm(1)
     yield "tagger-order-2", lambda: hmm(2)
-    trained = {"training": "discriminative", "n_passes": 2}
-    yield "tagger-of-neighbours", lambda: hmm(2, **trained)
-    yield "fst-grown", lambda: ss.FSTTagger.from_hmm(hmm(2, **trained), corpus=WORDS)
     tagged, lemmas = (
         ss.PairCorpus.from_pairs(zip(WORDS, other, strict=True))
         for other in (TAGS, [[word.lower()[:3] for word in words] for words in WORDS])

@@ -6,7 +6,7 @@ to, another in which order rows come. Sequences keep the order in which they fir
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.extras import require
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["Grouped", "as_numbers", "grouped_rows", "number_columns", "refuse_tables"]
+__all__ = ["Grouped", "as_numbers", "grouped_rows", "number_columns", "read_column"]
+__all__ += ["refuse_tables"]
 
 _MAKERS = ("pandas", "polars", "pyarrow", "modin", "cudf", "dask")
 
@@ -121,3 +122,18 @@ def _cells(frame: Any, name: str) -> list[Any]:
                 f"column {name!r} has no value in row {row}. Drop such rows, or fill them in."
             )
     return cells
+
+
+def read_column(column: Any) -> tuple[list[Any], Callable[[Mapping[str, list[Any]]], Any]]:
+    """Take the values of one column, and what makes a table of the same library out of lists."""
+    narwhals = require("narwhals", "dataframe", "reading dataframes")
+    try:
+        series = narwhals.from_native(column, series_only=True)
+    except TypeError:
+        raise InvalidData(
+            f"column must be a column of pandas, polars or pyarrow; got {type(column).__name__}. "
+            "Take one out of the table: table[name]."
+        ) from None
+    backend = series.implementation
+    values: list[Any] = series.to_list()
+    return values, lambda table: narwhals.from_dict(dict(table), backend=backend).to_native()

@@ -12,6 +12,7 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
+from sigmastar.corpus.dataframes import read_column
 from sigmastar.corpus.readers.source import Source
 from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.words import encoded
@@ -26,6 +27,7 @@ from sigmastar.tagging.text.raw import paragraphs
 __all__ = ["COLUMNS", "Pipeline"]
 
 COLUMNS = ("upos", "xpos")
+_TABLE = ("text", "sentence", "begin", "end", "form", "upos", "xpos", "lemma")
 OUTPUTS = ("conllu", "word/TAG", "tsv")
 _KINDS: dict[str, type[StoredModel]] = {
     kind.kind: kind for kind in (Tokenizer, HMMTaggerModel, FSTTagger, Lemmatizer)
@@ -112,6 +114,23 @@ class Pipeline(StoredModel):
         columns = {name: tag for name, (tag, _) in parts.items()}
         misc = f"{PHRASE}{marks[0]}" if marks else "_"
         return Word(form, columns.get("upos", "_"), columns.get("xpos", "_"), lemma, misc)
+
+    def tag_column(self, column: Any) -> Any:
+        """Tag a column of texts (pandas, polars or Arrow); return a table of the same library.
+
+        The table has one row for each word: the number of its text and of its sentence in it,
+        where its token begins and ends, its form, tags and lemma. Needs narwhals.
+        """
+        texts, table_of = read_column(column)
+        rows: dict[str, list[Any]] = {name: [] for name in _TABLE}
+        for number, text in enumerate(texts):
+            for place, sentence in enumerate(self(text or "")):
+                for token in sentence:
+                    for word in token.words:
+                        cells = (number, place, token.begin, token.end, *word[:4])
+                        for name, cell in zip(_TABLE, cells, strict=True):
+                            rows[name].append(cell)
+        return table_of(rows)
 
     def tag_file(
         self, source: BinaryIO | Source, target: BinaryIO, *, output_format: str = "conllu"
