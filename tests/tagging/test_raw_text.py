@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import sigmastar as ss
 from sigmastar.cli.main import app
+from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.metrics import text_scores
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
@@ -214,6 +215,28 @@ def test_tags_of_streams_equal_those_of_the_text(pipeline, files, monkeypatch):
     assert [x for x in pieces.getvalue().split(b"\n") if x] == [
         x for x in whole.getvalue().split(b"\n") if x
     ]
+
+
+def test_columns_of_texts_become_tables_of_words(pipeline):
+    pa = pytest.importorskip("pyarrow")
+    texts = ["It rains. No.", None, "Dogs don't bark."]
+    table = pipeline.tag_column(pa.chunked_array([texts[:1], texts[1:]]))
+    assert isinstance(table, pa.Table)
+    rows = table.to_pylist()
+    for number in (0, 2):
+        found = pipeline(texts[number])
+        mine = [row for row in rows if row["text"] == number]
+        words = [word for sentence in found.words() for word in sentence]
+        assert [(row["form"], row["upos"], row["lemma"]) for row in mine] == [
+            (word.form, word.upos, word.lemma) for word in words
+        ]
+        assert {texts[number][row["begin"] : row["end"]] for row in mine} == {
+            found.form(token) for sentence in found for token in sentence
+        }
+        assert max(row["sentence"] for row in mine) == len(found) - 1
+    assert not [row for row in rows if row["text"] == 1]
+    with pytest.raises(InvalidData, match="column must be a column of pandas, polars or pyarrow"):
+        pipeline.tag_column(texts)
 
 
 def test_scores_count_as_the_shared_tasks_do():
