@@ -129,8 +129,7 @@ def test_a_strong_penalty_keeps_the_weights_of_features_small():
     for penalty in (0.0, 50.0):
         settings = {"training": "discriminative", "n_passes": 4, "penalty": penalty}
         model = ss.HMMTagger(**settings).fit(*corpus()).model_
-        counted = ss.HMMTagger().fit(*corpus()).model_
-        spread.append(abs(float(model.scores.min()) - float(counted.scores.min())))
+        spread.append(-int(model.scores.min()))  # of a candidate behind the best one of its word
     assert spread[1] < spread[0]
 
 
