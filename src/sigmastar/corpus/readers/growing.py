@@ -37,13 +37,30 @@ class Coder:
         if self.fixed is not None:
             return Corpus.from_sequences(sequences, alphabet=self.fixed, unknown=self.unknown)
         lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
-        flat = chain.from_iterable(sequences)
-        codes = np.fromiter(
-            map(self._codes.__getitem__, flat), dtype=np.int32, count=int(lengths.sum())
-        )
+        if all(type(sequence) is str for sequence in sequences):
+            codes = self._characters("".join(sequences))  # type: ignore[arg-type]
+        else:
+            flat = chain.from_iterable(sequences)
+            codes = np.fromiter(
+                map(self._codes.__getitem__, flat), dtype=np.int32, count=int(lengths.sum())
+            )
+        self._grow()
+        return Corpus(codes, offsets_of(lengths), self._alphabet)
+
+    def _characters(self, text: str) -> SymbolArray:
+        """Encode characters by the alphabet so far; it grows where some are new to it."""
+        codes = self._alphabet.raw_codes(text, unknown="ignore")
+        new = np.flatnonzero(codes < 0)
+        if len(new) == 0:
+            return codes
+        for place in new.tolist():
+            self._codes[text[place]]  # counts up at a character that it has not met
+        self._grow()
+        return self._alphabet.raw_codes(text)
+
+    def _grow(self) -> None:
         if len(self._codes) != len(self._alphabet):
             self._alphabet = Alphabet(self._codes)
-        return Corpus(codes, offsets_of(lengths), self._alphabet)
 
 
 def grouped(sequences: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
