@@ -22,7 +22,7 @@ partition of a corpus gives the same table, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -35,18 +35,22 @@ from sigmastar.core.progress import stage
 from sigmastar.core.reduction import Reduction
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.ngrams.kernels.radix import sort_codes
 from sigmastar.ngrams.kernels.windows import CodeArray, merge_runs, run_lengths, window_codes
 
 __all__ = [
     "CodeArray",
     "CountNgrams",
     "NgramCounts",
+    "Shorten",
     "Statistic",
     "count_ngrams",
     "greatest_depth",
 ]
 
 Statistic: TypeAlias = Literal["string", "prefix", "substring", "suffix"]
+# Takes symbols, offsets and the codes of all windows and of first windows; changes codes in place.
+Shorten: TypeAlias = Callable[[SymbolArray, IndexArray, CodeArray, CodeArray], None]
 
 _CHUNK = 1 << 22  # symbols coded and sorted at a time: bounds the memory beside the tables
 
@@ -109,8 +113,11 @@ class NgramCounts:
         """How many bits of a code one symbol takes."""
         return field_width(self.n_symbols)
 
-    def add(self, corpus: Corpus) -> NgramCounts:
-        """Return these counts and those of more sequences."""
+    def add(self, corpus: Corpus, shorten: Shorten | None = None) -> NgramCounts:
+        """Return these counts and those of more sequences.
+
+        ``shorten`` may cut windows down to what will be asked of them, before they are counted.
+        """
         if len(corpus.alphabet) != self.n_symbols:
             raise InvalidParameter(
                 f"the corpus must have an alphabet of {self.n_symbols} symbols, as the counts do; "
@@ -120,21 +127,22 @@ class NgramCounts:
         chunks = _chunks(corpus)
         with stage("Counting n-grams", len(chunks)) as progress:
             for first, last in chunks:
-                parts.append(self._of(corpus, first, last))
+                parts.append(self._of(corpus, first, last, shorten))
                 progress.advance()
         return _merged(parts)
 
-    def _of(self, corpus: Corpus, first: int, last: int) -> NgramCounts:
+    def _of(self, corpus: Corpus, first: int, last: int, shorten: Shorten | None) -> NgramCounts:
         offsets = corpus.offsets[first : last + 1]
         symbols = corpus.symbols[offsets[0] : offsets[-1]]
         codes = np.empty(len(symbols) + last - first, np.uint64)
         starts = np.empty(last - first, np.uint64)
-        window_codes(symbols, offsets - offsets[0], self.bits, self.depth, codes, starts)
-        codes.sort()
-        starts.sort()
-        return NgramCounts(
-            self.n_symbols, self.depth, last - first, *sum_runs(codes), *sum_runs(starts)
-        )
+        offsets = offsets - offsets[0]
+        window_codes(symbols, offsets, self.bits, self.depth, codes, starts)
+        if shorten is not None:
+            shorten(symbols, offsets, codes, starts)
+        used = self.bits * self.depth
+        tables = sum_runs(sort_codes(codes, used)), sum_runs(sort_codes(starts, used))
+        return NgramCounts(self.n_symbols, self.depth, last - first, *tables[0], *tables[1])
 
     def merge(self, *others: NgramCounts) -> NgramCounts:
         """Return the counts of both corpora together."""
@@ -247,11 +255,12 @@ class CountNgrams(Reduction[Corpus, NgramCounts, NgramCounts]):
     """Counts over parts: they add up to those of the whole, whatever the parts."""
 
     zero: NgramCounts
+    shorten: Shorten | None = None
     title = "Counting n-grams"
 
     def summarize(self, part: Corpus) -> NgramCounts:
         """Count one part."""
-        return self.zero.add(part)
+        return self.zero.add(part, self.shorten)
 
     def merge(self, one: NgramCounts, other: NgramCounts) -> NgramCounts:
         """Add two tables."""

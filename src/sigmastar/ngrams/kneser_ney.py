@@ -58,7 +58,7 @@ def learn_kneser_ney(corpus: Data, *, order: int, ends: bool = True) -> Learned[
         )
     with stage("Counting n-grams", order + 1) as progress:
         zero = NgramCounts.zero(len(corpus.alphabet) + ends + 1, order)
-        count = _CountPadded(zero, ends)
+        count = _CountPadded(zero, ends=ends)
         counted = reduce_data(count, corpus)
         progress.advance()
         begin = np.uint64(len(corpus.alphabet) + ends + 1) << np.uint64(64 - bits)
@@ -94,7 +94,7 @@ def learn_kneser_ney(corpus: Data, *, order: int, ends: bool = True) -> Learned[
 class _CountPadded(CountNgrams):
     """Counts of sequences between their marks."""
 
-    ends: bool
+    ends: bool = True
 
     def summarize(self, part: Corpus) -> NgramCounts:
         return super().summarize(pad(part, self.ends))

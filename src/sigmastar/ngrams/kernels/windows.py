@@ -23,6 +23,7 @@ __all__ = [
     "hankel_entries",
     "merge_runs",
     "run_lengths",
+    "shorten_windows",
     "window_codes",
 ]
 
@@ -227,3 +228,55 @@ def add_to_parents(table: IndexArray, parent: SymbolArray) -> None:
     for row in range(len(table)):
         for node in range(len(parent) - 1, 0, -1):
             table[row, parent[node]] += table[row, node]
+
+
+@kernel
+def shorten_windows(
+    symbols: SymbolArray,
+    offsets: IndexArray,
+    bits: int,
+    least: int,
+    prefixes: StringTrie,
+    suffix_children: SymbolArray,
+    reach: IndexArray,
+    codes: CodeArray,
+) -> None:
+    """Cut each window after the longest u·σ·v or u·v in it that :func:`hankel_entries` reads.
+
+    At least ``least`` symbols stay. ``codes`` are those of :func:`window_codes`: one for each
+    position and each end, or one for each sequence, of its first window. ``reach`` has room for
+    the positions of the longest sequence and its end.
+    """
+    children, member = prefixes.children, prefixes.member
+    everywhere = len(codes) != len(offsets) - 1  # without symbols both are the same
+    for i in range(len(offsets) - 1):
+        begin = offsets[i]
+        n = offsets[i + 1] - begin
+        for place in range(n + 1):  # how far the suffixes' trie goes from each place
+            node = 0
+            last = place
+            while last < n:
+                node = suffix_children[node, symbols[begin + last]]
+                if node < 0:
+                    break
+                last += 1
+            reach[place] = last
+        for place in range(n + 1 if everywhere else 1):
+            needed = min(place + least, n)
+            node = 0
+            split = place
+            while True:
+                if member[node] >= 0:
+                    needed = max(needed, reach[split])
+                    if split < n:
+                        needed = max(needed, reach[split + 1])
+                if split == n:
+                    break
+                node = children[node, symbols[begin + split]]
+                if node < 0:
+                    break
+                split += 1
+            kept = (needed - place) * bits
+            if kept < 64:
+                where = begin + i + place if everywhere else i
+                codes[where] &= ~(~np.uint64(0) >> np.uint64(kept))
