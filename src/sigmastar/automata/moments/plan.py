@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from sigmastar.automata.moments.basis import Basis, all_basis, frequent_basis, given_basis
+from sigmastar.automata.moments.bounded import ShortenForBasis, choosing_depth
 from sigmastar.automata.moments.hankel import HankelMoments, hankel_moments, needed_depth
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import SymbolSequence
@@ -83,9 +84,17 @@ class MomentPlan:
         return NgramCounts.zero(len(alphabet), depth)
 
     def count(self, data: Data) -> NgramCounts:
-        """Count the n-grams that this plan needs."""
+        """Count the n-grams that this plan needs: of Partitions, no others."""
         zero = self.zero(data.alphabet)
-        return data.reduce(CountNgrams(zero)) if isinstance(data, Partitions) else zero.add(data)
+        if not isinstance(data, Partitions):
+            return zero.add(data)
+        if self.basis == "frequent":
+            depth = choosing_depth(self.length(len(data.alphabet)))
+            short = data.reduce(CountNgrams(NgramCounts.zero(len(data.alphabet), depth)))
+        else:
+            short = zero  # all strings, or given ones, are chosen whatever the counts
+        basis = self.choose(short, data.alphabet)
+        return data.reduce(CountNgrams(zero, ShortenForBasis.of(basis, self.statistics)))
 
     def choose(self, counts: NgramCounts, alphabet: Alphabet) -> Basis:
         """Choose the basis."""
