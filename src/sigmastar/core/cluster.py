@@ -7,20 +7,24 @@ is that of the parts, so nothing of this shows in the result.
 
 from __future__ import annotations
 
+import functools
+import sys
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.extras import require
+from sigmastar.core.memory import memory_budget
 from sigmastar.core.progress import stage
 from sigmastar.core.reduction import Reduction
-from sigmastar.core.runners import PartFunction, Runner
+from sigmastar.core.runners import PartFunction, Room, Runner
 
 __all__ = ["ClusterRunner"]
 
 R = TypeVar("R")
+_KEPT_SHARE = 0.35  # of a worker's memory, for layouts; Dask pauses workers at 0.8 of it
 _AHEAD = 2  # parts for each thread of the cluster whose results may wait to be taken
 
 
@@ -74,6 +78,17 @@ class ClusterRunner(Runner):
         pairs = zip(parts, extras, strict=True)
         return [self._submit(function, sent, part, extra) for part, extra in pairs]
 
+    def lay_out(
+        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+    ) -> list[Any]:
+        """Leave results on the workers as long as they have room, with what makes them anew."""
+        sent = self._send((function, shared))
+        pairs = zip(parts, extras, strict=True)
+        return [
+            _LaidOut(self._submit(_lay_out, sent, part, extra), sent, part, extra)
+            for part, extra in pairs
+        ]
+
     def reduce(
         self,
         reduction: Reduction[Any, Any, R],
@@ -85,7 +100,12 @@ class ClusterRunner(Runner):
         """Summarize where the parts are and merge on the workers; only the total comes here."""
         sent = self._send((reduction, open_part, shared))
         pairs = zip(parts, extras, strict=True)
-        level = [self._submit(_summarize, sent, part, extra) for part, extra in pairs]
+        level = [
+            self._submit(_summarize_laid_out, sent, extra, *part)
+            if isinstance(part, _LaidOut)
+            else self._submit(_summarize, sent, part, extra)
+            for part, extra in pairs
+        ]
         leaves = list(level)
         priority = 0
         while len(level) > 1:  # the tree of merge_in_order, level by level
@@ -114,6 +134,72 @@ class ClusterRunner(Runner):
         # Parameters of a large model are large: no reason to warn of each step.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
             return self.client.submit(function, *arguments, key=key, priority=priority)
+
+
+class _LaidOut(NamedTuple):
+    """Stands for a result: where it is, and what it is made of."""
+
+    layout: Any
+    sent: Any
+    part: Any
+    extra: Any
+
+
+class _Layout:
+    """A result on a worker, or nothing where it had no room; a copy elsewhere has nothing.
+
+    It tells Dask its weight, so that work goes where it is; Dask may drop it to free memory.
+    """
+
+    def __init__(self, value: Any = None, size: int = 0, room: Room | None = None) -> None:
+        self.value = value
+        self._size = size
+        self._room = room
+
+    def __sizeof__(self) -> int:
+        return max(self._size, 64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Layout, ()
+
+    def __del__(self) -> None:
+        if self._room is not None:
+            self._room.give_back(self._size)
+
+
+def _lay_out(sent: tuple[PartFunction, Any], part: Any, extra: Any) -> _Layout:
+    room = _room_of_worker()
+    if room.full:
+        return _Layout()
+    function, shared = sent
+    value = function(shared, part, extra)
+    size = sys.getsizeof(value)
+    return _Layout(value, size, room) if room.take(size) else _Layout()
+
+
+@functools.cache
+def _room_of_worker() -> Room:
+    """Return the room for layouts in this process."""
+    from distributed import get_worker
+
+    limit = get_worker().memory_manager.memory_limit
+    return Room(int(_KEPT_SHARE * (limit or memory_budget())))
+
+
+def _summarize_laid_out(
+    sent: tuple[Reduction[Any, Any, Any], Any, Any],
+    extra: Any,
+    layout: _Layout,
+    made_by: tuple[PartFunction, Any],
+    part: Any,
+    part_extra: Any,
+) -> Any:
+    value = layout.value
+    if value is None:
+        function, shared = made_by
+        value = function(shared, part, part_extra)
+    reduction, open_part, opened = sent
+    return reduction.summarize(open_part(opened, value, extra))
 
 
 def _same(value: Any) -> Any:

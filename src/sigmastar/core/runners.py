@@ -19,7 +19,7 @@ from sigmastar.core.progress import stage
 from sigmastar.core.reduction import Reduction, merge_in_order
 from sigmastar.core.threads import available_threads, in_order
 
-__all__ = ["LocalRunner", "PartFunction", "Runner"]
+__all__ = ["LocalRunner", "PartFunction", "Room", "Runner"]
 
 R = TypeVar("R")
 PartFunction: TypeAlias = Callable[[Any, Any, Any], Any]  # shared, part, extra
@@ -41,6 +41,15 @@ class Runner(ABC):
         self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
     ) -> list[Any]:
         """Leave the results where the work is done; what comes back stands for them as parts."""
+
+    def lay_out(
+        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+    ) -> list[Any]:
+        """Place results that many passes will read, as far as memory allows.
+
+        Where it does not, they are computed again for each pass.
+        """
+        return self.place(function, shared, parts, extras)
 
     @abstractmethod
     def reduce(
@@ -75,7 +84,7 @@ class LocalRunner(Runner):
     def __init__(self, threads: int | None = None, max_memory: MaxMemory = None) -> None:
         self.threads = threads or available_threads()
         budget = memory_budget(max_memory)
-        self._room = _Room(int(_KEPT_SHARE * budget))
+        self._room = Room(int(_KEPT_SHARE * budget))
         self._for_work = int((1 - _KEPT_SHARE) * budget)
 
     def expect(self, n_bytes: int) -> None:
@@ -123,30 +132,36 @@ class LocalRunner(Runner):
             return reduction.finish(merge_in_order(told(), reduction.merge))
 
 
-class _Room:
-    """Bytes left for what is kept."""
+class Room:
+    """Bytes left for what is kept; ``full`` once something did not fit."""
 
     def __init__(self, size: int) -> None:
         self._left = size
         self._lock = threading.Lock()
+        self.full = False
 
     def take(self, size: int) -> bool:
+        """Take so many bytes, if they are left."""
         with self._lock:
             if size > self._left:
+                self.full = True
                 return False
             self._left -= size
             return True
 
     def give_back(self, size: int) -> None:
-        with self._lock:
-            self._left += size
+        """Let others have so many bytes."""
+        if size:
+            with self._lock:
+                self._left += size
+                self.full = False
 
 
 class _Kept:
     """A value computed when it is asked for, and kept if there is room for it."""
 
     def __init__(
-        self, function: PartFunction, shared: Any, part: Any, extra: Any, room: _Room
+        self, function: PartFunction, shared: Any, part: Any, extra: Any, room: Room
     ) -> None:
         self._work = function, shared, part, extra
         self._room = room

@@ -308,7 +308,7 @@ class Partitions:
     def prepared(self, layout: Callable[[Corpus], Any]) -> Prepared:
         """Lay out each part for many passes; what comes of it stays where the part is."""
         self._check_not_empty()
-        placed = self._runner.place(_apply, (self.alphabet, layout), *self._opened)
+        placed = self._runner.lay_out(_apply, (self.alphabet, layout), *self._opened)
         return Prepared(placed, self._runner)
 
     def split(self, fraction: float, seed: int) -> tuple[Self, Self]:
