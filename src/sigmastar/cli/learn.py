@@ -45,6 +45,14 @@ def learn(
     restarts: Annotated[
         int | None, option("--restarts", "em, em-hmm: random starts to try.", "N")
     ] = None,
+    batch_parts: Annotated[
+        int | None,
+        option(
+            "--batch-parts",
+            "em, em-hmm, …: stepwise EM, so many parts a step.",
+            "N",
+        ),
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         option(
@@ -103,6 +111,7 @@ def learn(
         max_length=max_length,
         max_iter=max_iter,
         n_restarts=restarts,
+        batch_parts=batch_parts,
         checkpoint=checkpoint,
         time_budget=budget,
         random_state=seed,

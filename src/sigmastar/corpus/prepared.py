@@ -19,6 +19,11 @@ class Prepared:
         self._placed = placed
         self._runner = runner
 
+    def batches(self, size: int) -> list[Prepared]:
+        """Cut into runs of so many neighbouring parts."""
+        placed = self._placed
+        return [Prepared(placed[i : i + size], self._runner) for i in range(0, len(placed), size)]
+
     def reduce(self, reduction: Reduction[Any, Any, R]) -> R:
         """Carry out a reduction over what was laid out."""
         none = [None] * len(self._placed)

@@ -51,6 +51,8 @@ class _BaumWelch(AutomatonEstimator):
         "patience": Integer(1),
         "prior": Real(0),
         "annealing": Integer(0),
+        "batch_parts": Integer(0),
+        "step_power": Real(0.5, 1, open_low=True),
         "frozen": Instance(tuple, list, words="a tuple of parameter names"),
         "checkpoint": AnyOf(Instance(str, os.PathLike, words="a path"), Nothing()),
         "checkpoint_every": Real(0),
@@ -69,6 +71,8 @@ class _BaumWelch(AutomatonEstimator):
     patience: int = 5
     prior: float = 0.0
     annealing: int = 0
+    batch_parts: int = 0
+    step_power: float = 0.7
     frozen: Iterable[str] = ()
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: float = 60.0
@@ -183,6 +187,9 @@ class BaumWelchPFA(_BaumWelch):
         Pseudo-count for every non-zero parameter (MAP under a Dirichlet prior).
     annealing : int
         Steps of deterministic annealing.
+    batch_parts, step_power
+        For Partitions: parameters move after so many parts (stepwise EM), the k-th time by
+        (k + 2)^-``step_power``; ``max_iter`` then counts passes over all parts. 0 is batch EM.
     frozen : tuple of {"initial", "transitions", "final"}
         Parameters that stay as they start.
     checkpoint, checkpoint_every

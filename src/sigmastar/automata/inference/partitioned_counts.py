@@ -7,8 +7,10 @@ trace in the sum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from sigmastar.automata.inference.expected_counts import ExpectedCounts, Forest
 from sigmastar.core.reduction import Reduction
@@ -45,8 +47,16 @@ class PartitionedForest:
         n_jobs: int | None = None,
     ) -> ExpectedCounts:
         """Return the expected counts of non-negative parameters; threads are the runner's."""
-        counts, self.n_nodes = self._parts.reduce(_ExpectedCounts(initial, transitions, final))
-        return counts
+        counted = self._parts.reduce(_ExpectedCounts(initial, transitions, final))
+        self.n_nodes = counted.n_nodes
+        return counted.counts
+
+    def batches(self, n_parts: int) -> list[CountBatch]:
+        """Give runs of so many neighbouring parts, each as a function that counts over them."""
+        return [
+            lambda *weights, batch=batch: batch.reduce(_ExpectedCounts(*weights))  # type: ignore[misc]
+            for batch in self._parts.batches(n_parts)
+        ]
 
     def log_likelihood(
         self,
@@ -73,22 +83,30 @@ def _laid_out(corpus: Corpus, n_states: int) -> Forest:
     return Forest(corpus, n_states=n_states)
 
 
-_Counted = tuple[ExpectedCounts, int]  # and the number of tree nodes
+class Counted(NamedTuple):
+    """Expected counts over some parts, their tree nodes, and the weight of their sequences."""
+
+    counts: ExpectedCounts
+    n_nodes: int
+    weight: float
+
+
+CountBatch: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Counted]
 
 
 @dataclass(frozen=True, eq=False)
-class _ExpectedCounts(Reduction[Forest, _Counted, _Counted]):
+class _ExpectedCounts(Reduction[Forest, Counted, Counted]):
     initial: FloatArray
     transitions: FloatArray
     final: FloatArray
     title = "Expected counts"
 
-    def summarize(self, part: Forest) -> _Counted:
+    def summarize(self, part: Forest) -> Counted:
         counts = part.expected_counts(self.initial, self.transitions, self.final, n_jobs=1)
-        return counts, part.n_nodes
+        return Counted(counts, part.n_nodes, part.weight)
 
-    def merge(self, one: _Counted, other: _Counted) -> _Counted:
-        a, b = one[0], other[0]
+    def merge(self, one: Counted, other: Counted) -> Counted:
+        a, b = one.counts, other.counts
         counts = ExpectedCounts(
             a.initial + b.initial,
             a.transitions + b.transitions,
@@ -96,9 +114,9 @@ class _ExpectedCounts(Reduction[Forest, _Counted, _Counted]):
             a.log_likelihood + b.log_likelihood,
             a.impossible + b.impossible,
         )
-        return counts, one[1] + other[1]
+        return Counted(counts, one.n_nodes + other.n_nodes, one.weight + other.weight)
 
-    def finish(self, total: _Counted) -> _Counted:
+    def finish(self, total: Counted) -> Counted:
         return total
 
 

@@ -3,8 +3,8 @@
 Each step computes expected counts over the prefix trees of the corpus and normalises them; the
 likelihood (with a prior, the posterior) never decreases. Options: several random starts of which
 the best goes on, early stopping on held-out sequences, a Dirichlet prior, deterministic annealing
-(path weights to the power β, from one half up to one), and checkpoints from which a run goes on bit
-for bit.
+(path weights to the power β, from one half up to one), stepwise updates after every few parts, and
+checkpoints from which a run goes on bit for bit.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from sigmastar.automata.inference.partitioned_counts import PartitionedForest, f
 from sigmastar.automata.learn.blocks.em_checkpoint import Checkpoint, Progress
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
+from sigmastar.automata.learn.blocks.stepwise import Schedule, begin_stepwise, stepwise_sweep
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.size import check_weights
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.checkpoints import fingerprint
 from sigmastar.core.em import Ascent, ascend
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["BaumWelchSettings", "learn_baum_welch"]
+
+_BATCHES = ("batch_parts", "step_power")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class BaumWelchSettings:
     restart_iter: int = 10
     patience: int = 5
     annealing: int = 0
+    batch_parts: int = 0
+    step_power: float = 0.7
     n_jobs: int | None = None
 
 
@@ -70,6 +75,11 @@ def learn_baum_welch(
     goes on with its own.
     """
     began = time.monotonic()
+    if settings.batch_parts and not isinstance(corpus, Partitions):
+        raise InvalidParameter(
+            f"batch_parts must be 0 for sequences in memory; got {settings.batch_parts}. Give "
+            "Partitions, or train on all sequences in each step."
+        )
     size = n_states if start is None else len(start["initial"])
     copies = 6 + thread_count(settings.n_jobs)  # every thread adds up counts of its own
     check_weights(size, len(corpus.alphabet), "Training an automaton", copies=copies)
@@ -77,15 +87,17 @@ def learn_baum_welch(
     held_out = None if validation is None else forest_of(validation, n_states=n_states)
     seed = int(as_generator(random_state).integers(2**63))
     described = asdict(settings) | {"n_jobs": None, "n_states": n_states, "family": repr(family)}
+    if not settings.batch_parts:  # runs that were begun before there were batches go on
+        described = {name: described[name] for name in described if name not in _BATCHES}
     if random_state is not None:  # without a seed, a run goes on with the one in its file
         described["seed"] = seed
     data = [*_named(corpus), *(start or {}).values()]
     data += [] if weights is None else [weights]
     data += [] if validation is None else _named(validation)
     file = Checkpoint(checkpoint, checkpoint_every, fingerprint(described, *data))
+    run = _Run(forest, held_out, family, settings, Progress(seed=seed), file)
     like = start or family.random(np.random.default_rng(0), n_states, forest.n_symbols)
-    progress = file.resume(like) or Progress(seed=seed)
-    run = _Run(forest, held_out, family, settings, progress, file)
+    progress = run.progress = file.resume(run.ready(like)) or run.progress
     with stage("Baum-Welch", settings.max_iter) as bar, one_blas_thread():
         bar.advance(progress.iteration)
         if not progress.done:
@@ -128,6 +140,12 @@ class _Run:
     progress: Progress
     file: Checkpoint
 
+    def ready(self, parameters: Parameters) -> Parameters:
+        """Add to the parameters of a start what the first step wants to know beside them."""
+        if not self.settings.batch_parts:
+            return parameters
+        return begin_stepwise(self.family, parameters, self.forest.weight)
+
     def choose_start(self, n_states: int, start: Parameters | None) -> None:
         """Try the random starts and leave the best one in ``progress``, ready to go on."""
         progress = self.progress
@@ -137,7 +155,8 @@ class _Run:
         while progress.restart < tries:
             if not progress.model:
                 rng = np.random.default_rng(seeds[progress.restart])
-                progress.model = start or self.family.random(rng, n_states, self.forest.n_symbols)
+                drawn = start or self.family.random(rng, n_states, self.forest.n_symbols)
+                progress.model = self.ready(drawn)
             if tries > 1:
                 ascend(progress, self._step, max_iter=warm_up, tol=-np.inf, after=self._offer)
                 if progress.history[-1] > progress.best_score:
@@ -181,7 +200,14 @@ class _Run:
         if self.progress.iteration < self.settings.annealing:
             beta = 0.5 + 0.5 * self.progress.iteration / self.settings.annealing
         n_jobs = self.settings.n_jobs
-        step = em_step(self.forest, self.family, parameters, beta=beta, n_jobs=n_jobs)
+        if isinstance(self.forest, PartitionedForest) and self.settings.batch_parts:
+            schedule = Schedule(self.settings.batch_parts, self.settings.step_power)
+            n = self.progress.iteration
+            step = stepwise_sweep(
+                self.forest, self.family, parameters, schedule, n_sweeps=n, beta=beta
+            )
+        else:
+            step = em_step(self.forest, self.family, parameters, beta=beta, n_jobs=n_jobs)
         if step.impossible:
             raise InvalidData(
                 f"the parameters to start from give probability zero to sequences of weight "

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.inference.partitioned_counts import PartitionedForest
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_prior
 from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
+from sigmastar.core.types import FloatArray
 
-__all__ = ["EMStep", "em_step", "held_out_score"]
+__all__ = ["EMStep", "annealed", "em_step", "held_out_score"]
+
+Weights: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # initial, transitions, final
 
 
 class EMStep(NamedTuple):
@@ -36,12 +39,15 @@ def em_step(
 
     ``beta`` is the power of path weights in the expectation: below one they are flattened.
     """
-    weights = family.expand(parameters)
-    if beta != 1.0:
-        weights = (weights[0] ** beta, weights[1] ** beta, weights[2] ** beta)
+    weights = annealed(family.expand(parameters), beta)
     counts = forest.expected_counts(*weights, n_jobs=n_jobs)
     value = (counts.log_likelihood + log_prior(family, parameters)) / forest.weight
     return EMStep(value, family.maximize(counts, parameters), counts.impossible)
+
+
+def annealed(weights: Weights, beta: float) -> Weights:
+    """Raise the weights of an automaton to a power."""
+    return weights if beta == 1.0 else (weights[0] ** beta, weights[1] ** beta, weights[2] ** beta)
 
 
 def held_out_score(
