@@ -65,6 +65,7 @@ _EXPORTS = {
     "viterbi": "sigmastar.automata.inference",
     "read_corpus": "sigmastar.corpus.readers.api",
     "iter_corpus": "sigmastar.corpus.readers.api",
+    "join_pairs": "sigmastar.corpus.joined_pairs",
     "read_pairs": "sigmastar.corpus.readers.api",
     "PronunciationDictionary": "sigmastar.corpus.readers.dictionary",
     "read_dictionary": "sigmastar.corpus.readers.dictionary",
@@ -162,6 +163,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.corpus import Corpus as Corpus
     from sigmastar.corpus.frame_partitions import FramePartitions as FramePartitions
     from sigmastar.corpus.frames import FrameTable as FrameTable
+    from sigmastar.corpus.joined_pairs import join_pairs as join_pairs
     from sigmastar.corpus.pairs import PairCorpus as PairCorpus
     from sigmastar.corpus.partitions import Partitions as Partitions
     from sigmastar.corpus.readers.api import iter_corpus as iter_corpus

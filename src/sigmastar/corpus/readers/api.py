@@ -15,6 +15,7 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
 from sigmastar.corpus.corpus import Corpus
+from sigmastar.corpus.joined_pairs import join_pairs
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.corpus.readers.cutting import in_whole_file
 from sigmastar.corpus.readers.detect import TAGGED, detect_format
@@ -54,6 +55,7 @@ _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
 _SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 _COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2, "lemma": 3}
 _COLUMNS = (*_COLUMN_OF, "form+upos", "form+xpos")
+_SIDES = ("source", "target", "source+target")
 
 
 def read_corpus(
@@ -87,8 +89,8 @@ def read_corpus(
         Read the text as runs of so many characters (format ``"chunks"``).
     column : str, optional
         ``"form"``, ``"upos"`` or ``"xpos"`` of tagged text, or pairs of word and tag
-        (``"form+upos"``, ``"form+xpos"``); ``"source"`` or ``"target"`` of pairs. The first of each
-        by default.
+        (``"form+upos"``, ``"form+xpos"``); ``"source"``, ``"target"`` or both, joined, of pairs
+        (``"source+target"``). The first of each by default.
 
     Returns
     -------
@@ -288,12 +290,10 @@ def _blocks(
 ) -> Iterator[Corpus]:
     """Open the reader of a format."""
     tagged, paired = format in TAGGED, format == "pairs"
-    allowed = tuple(_COLUMNS) if tagged else ("source", "target") if paired else ()
+    allowed: tuple[str, ...] = _COLUMNS if tagged else _SIDES if paired else ()
     if column is not None and column not in allowed:
-        raise InvalidParameter(
-            f"column must be {' or '.join(map(repr, allowed)) or 'left out'} for the format "
-            f"{format!r}; got {column!r}."
-        )
+        known = " or ".join(map(repr, allowed)) or "left out"
+        raise InvalidParameter(f"column must be {known} for the format {format!r}; got {column!r}.")
     if format == "pautomac":
         return number_blocks(pautomac_blocks(source, complete=complete), alphabet, unknown)
     if format == "treba":
@@ -307,8 +307,10 @@ def _blocks(
         if tag:
             sequences = (list(zip(s[0], s[_COLUMN_OF[tag]], strict=True)) for s in sentences)
     elif paired:
+        pairs = tsv_pairs(source, (0, 1), (False, False))
+        joined = column == "source+target"
         side = 1 if column == "target" else 0
-        sequences = (pair[side] for pair in tsv_pairs(source, (0, 1), (False, False)))
+        sequences = (join_pairs([pair])[0] if joined else pair[side] for pair in pairs)
     elif format == "chunks":
         sequences = chunks(source, chunk or 1)
     else:

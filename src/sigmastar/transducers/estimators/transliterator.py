@@ -9,16 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sigmastar.core.errors import InvalidData
+from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Choice, Integer, Rule, check
+from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.partitions import Partitions
 from sigmastar.transducers.estimators.base import as_pairs
 from sigmastar.transducers.moments.lattices import allowed_sizes
 from sigmastar.transducers.transliteration.learn import learn_transliterator
 from sigmastar.transducers.transliteration.model import TransliterationModel, as_shares
+from sigmastar.transducers.transliteration.of_parts import learn_transliterator_of_parts
 from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
 
 __all__ = ["Transliterator"]
@@ -104,8 +107,9 @@ class Transliterator(ModelEstimator, Recipe):
 
         Parameters
         ----------
-        X : PairCorpus, iterable of pairs, or iterable of inputs
-            The pairs, or with ``y`` their inputs. Pairs with an empty side and pairs that no
+        X : PairCorpus, iterable of pairs, iterable of inputs, or Partitions
+            The pairs, or with ``y`` their inputs; or parts of joined pairs, for the method
+            ``"joint-ngram"``. Pairs with an empty side and pairs that no
             sequence of allowed units spells are left out and counted in ``info_``.
         y : iterable of sequences, optional
             The outputs.
@@ -117,13 +121,21 @@ class Transliterator(ModelEstimator, Recipe):
         for name in () if self.scorers == "auto" else self.scorers:
             check("each of scorers", name, Choice(*JUDGES))
         allowed_sizes(self.units)
+        if isinstance(X, Partitions):
+            if y is not None or dev is not None:
+                raise InvalidParameter(
+                    "y and dev must be left out with Partitions, which hold both sides of pairs."
+                )
+            return self._keep(learn_transliterator_of_parts(X, self))
         pairs = as_pairs(X, y)
         alphabets = {
             "source_alphabet": pairs.source.alphabet,
             "target_alphabet": pairs.target.alphabet,
         }
         judged = None if dev is None else as_pairs(dev, unknown="ignore", **alphabets)
-        learned = learn_transliterator(pairs, self, judged)
+        return self._keep(learn_transliterator(pairs, self, judged))
+
+    def _keep(self, learned: Learned[TransliterationModel]) -> Self:
         self.model_: TransliterationModel = learned.model
         self.info_: Mapping[str, Any] = learned.info
         return self

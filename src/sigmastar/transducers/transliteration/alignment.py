@@ -19,7 +19,7 @@ from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
 from sigmastar.transducers.moments.lattices import Units, allowed_sizes, build_lattices, find_units
 
-__all__ = ["Alignment", "align_pairs"]
+__all__ = ["SAMPLE", "Alignment", "align_pairs", "find_inventory"]
 
 SAMPLE = 20_000
 EVEN = 0.5  # how much less likely longer outputs are when EM begins
@@ -41,10 +41,24 @@ def align_pairs(
     corpus: PairCorpus, sizes: tuple[tuple[int, int], ...], *, max_iter: int = 12
 ) -> Alignment:
     """Cut pairs, whose sides are not empty, into units of the allowed sizes."""
-    allowed = allowed_sizes(sizes)
     step = -(-len(corpus) // SAMPLE)
     sample = corpus if step == 1 else corpus.take(np.arange(0, len(corpus), step))
-    units = find_units(sample, allowed)
+    units, weights = find_inventory(sample, sizes, max_iter=max_iter)
+    lattices = build_lattices(corpus, units)
+    weights = learn_unit_weights(lattices, len(units), max_iter=2, weights=weights).model
+    path, offsets = align_best(lattices, weights)
+    used = np.unique(path).astype(np.int64)
+    recoded = np.full(len(units), -1, dtype=np.int32)
+    recoded[used] = np.arange(len(used), dtype=np.int32)
+    share = weights[used] / weights[used].sum()
+    return Alignment(units.take(used), share, recoded[path], offsets, np.diff(offsets) > 0)
+
+
+def find_inventory(
+    sample: PairCorpus, sizes: tuple[tuple[int, int], ...], *, max_iter: int
+) -> tuple[Units, FloatArray]:
+    """Find the units that pairs are cut into, and how probable each is, by EM on a sample."""
+    units = find_units(sample, allowed_sizes(sizes))
     lattices = build_lattices(sample, units)
     if not lattices.alignable.any():
         raise InvalidData(
@@ -55,12 +69,4 @@ def align_pairs(
     even = np.exp(-EVEN * n_outputs**2.0)  # convex: two units of two outputs beat a three and a one
     learned = learn_unit_weights(lattices, len(units), max_iter=max_iter, weights=even)
     kept = np.flatnonzero(learned.info["expected"] > LEAST)
-    units, weights = units.take(kept), learned.model[kept]
-    lattices = build_lattices(corpus, units)
-    weights = learn_unit_weights(lattices, len(units), max_iter=2, weights=weights).model
-    path, offsets = align_best(lattices, weights)
-    used = np.unique(path).astype(np.int64)
-    recoded = np.full(len(units), -1, dtype=np.int32)
-    recoded[used] = np.arange(len(used), dtype=np.int32)
-    share = weights[used] / weights[used].sum()
-    return Alignment(units.take(used), share, recoded[path], offsets, np.diff(offsets) > 0)
+    return units.take(kept), learned.model[kept]

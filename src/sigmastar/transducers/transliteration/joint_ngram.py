@@ -9,6 +9,7 @@ if the n-gram was seen and otherwise the back-off weight of c and the same quest
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
-from sigmastar.corpus.framing import frame
 from sigmastar.ngrams.discounts import discounts
 from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
 from sigmastar.transducers.moments.lattices import hash_table
+from sigmastar.transducers.transliteration.ngram_trie import (
+    NgramTrie,
+    count_ngrams_of_units,
+    suffixes_of,
+)
 
-__all__ = ["JointNgram", "frame_units", "learn_ngram"]
+__all__ = ["JointNgram", "learn_ngram", "smooth_ngrams"]
 
 _FACTS: dict[str, Fact] = {
     "parent": Codes("nodes", below="nodes"),
@@ -108,18 +113,21 @@ def learn_ngram(
     units: SymbolArray, offsets: IndexArray, *, n_units: int, order: int = 6
 ) -> JointNgram:
     """Learn an n-gram model from sequences of units; empty ones do not count."""
-    check("order", order, Integer(1, 20))
-    tokens, bounds = frame_units(units, offsets, n_units)
-    if len(tokens) == 0:
+    return smooth_ngrams(count_ngrams_of_units(units, offsets, n_units=n_units, order=order))
+
+
+def smooth_ngrams(trie: NgramTrie) -> JointNgram:
+    """Turn counts of n-grams into a model."""
+    parent, unit, count, starts, n_units = trie
+    if not count.any():
         raise InvalidData("there must be at least one sequence to learn from; got none.")
-    within = np.arange(len(tokens)) - np.repeat(bounds[:-1], np.diff(bounds))
-    parent, unit, suffix, count, initial, starts = _all_ngrams(tokens, within, n_units, order)
     total = len(parent)
+    suffix = suffixes_of(trie)
     orders = np.repeat(np.arange(len(starts) - 1) + 1, np.diff(starts))
     # Below the highest order, an n-gram counts as often as there are units before it; one that
     # begins a sequence has none, and keeps its count.
     extended = np.bincount(suffix[starts[1] :], minlength=total)
-    adjusted = np.where((orders < len(starts) - 1) & ~initial, extended, count)
+    adjusted = np.where((orders < len(starts) - 1) & ~_initial(trie), extended, count)
     adjusted[0] = adjusted[1 + n_units] = 0  # the empty n-gram and the beginning are not read
     prob, back_off = np.zeros(total), np.ones(total)
     for level in range(len(starts) - 1):
@@ -152,47 +160,9 @@ def learn_ngram(
     )
 
 
-def frame_units(
-    units: SymbolArray, offsets: IndexArray, n_units: int
-) -> tuple[IndexArray, IndexArray]:
-    """Put the beginning and the end around each sequence that is not empty.
-
-    The result is wide enough for arithmetic with keys of n-grams.
-    """
-    full = np.unique(offsets)  # an empty sequence begins where the next one does
-    tokens, bounds = frame(units, full, before=(n_units,), after=(n_units + 1,))
-    return tokens.astype(np.int64), bounds
-
-
-def _all_ngrams(
-    tokens: IndexArray, within: IndexArray, n_units: int, order: int
-) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray, BoolArray, IndexArray]:
-    """Give a node to each n-gram: 0 is the empty one, then come all units, then the rest."""
-    size = n_units + 2
-    parent, suffix = [np.zeros(size + 1, np.int64)], [np.zeros(size + 1, np.int64)]
-    unit = [np.concatenate([[0], np.arange(size)])]
-    count = [np.concatenate([[0], np.bincount(tokens, minlength=size)])]
-    initial = [np.arange(size + 1) == n_units + 1]
-    starts = [0, size + 1]
-    node = tokens + 1  # of the n-gram that ends at each position
-    for length in range(2, order + 1):
-        ends = np.flatnonzero(within >= length - 1)
-        if len(ends) == 0:
-            break
-        keys, first, where, times = np.unique(
-            node[ends - 1] * size + tokens[ends],
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        parent.append(keys // size)
-        unit.append(keys % size)
-        count.append(times)
-        suffix.append(node[ends[first]])
-        initial.append(within[ends[first]] == length - 1)
-        longer = np.zeros(len(tokens), dtype=np.int64)
-        longer[ends] = starts[-1] + where
-        node = longer
-        starts.append(starts[-1] + len(keys))
-    merged = [np.concatenate(part) for part in (parent, unit, suffix, count, initial)]
-    return merged[0], merged[1], merged[2], merged[3], merged[4], np.array(starts)
+def _initial(trie: NgramTrie) -> BoolArray:
+    """Tell which n-grams begin a sequence."""
+    initial: BoolArray = np.arange(len(trie.parent)) == trie.n_units + 1
+    for first, last in pairwise(trie.starts[1:].tolist()):
+        initial[first:last] = initial[trie.parent[first:last]]
+    return initial

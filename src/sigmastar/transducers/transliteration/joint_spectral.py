@@ -21,7 +21,7 @@ from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.operators import Machine, accumulate_operators
 from sigmastar.transducers.kernels.rerank import chain_units
-from sigmastar.transducers.transliteration.joint_ngram import frame_units
+from sigmastar.transducers.transliteration.ngram_trie import frame_units
 
 __all__ = ["JointSpectral", "learn_joint_spectral"]
 

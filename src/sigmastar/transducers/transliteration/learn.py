@@ -12,6 +12,7 @@ import numpy as np
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray, Learned
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import align_pairs
@@ -25,7 +26,7 @@ from sigmastar.transducers.transliteration.parts import Trained, train_condition
 from sigmastar.transducers.transliteration.recipe import Recipe
 from sigmastar.transducers.transliteration.scorers import SCORERS
 
-__all__ = ["clean_pairs", "learn_transliterator"]
+__all__ = ["clean_pairs", "forms_for", "learn_transliterator", "settings_of"]
 
 HELD_OUT = 0.1  # without development pairs, this share of the training pairs stands in for them
 FEWEST_COMPARED, MOST_COMPARED = 30, 6000  # pairs by which forms are compared
@@ -55,17 +56,10 @@ def learn_transliterator(
         raise InvalidData(f"no pair is left to learn from: all {n_empty} have an empty side.")
     states = recipe.states(len(corpus))
     info: dict[str, Any] = {"n_pairs": len(corpus), "n_empty": n_empty}
-    forms, tried = _choose_forms(given, recipe)
+    forms, tried = forms_for(given, recipe)
     info |= {"source_form": forms[0], "target_form": forms[1], "forms_tried": tried}
     pairs = in_forms(given, forms)
-    settings = {
-        "beam": recipe.beam,
-        "n_candidates": recipe.n_candidates,
-        "alignments": recipe.alignments,
-        "text": all(isinstance(s, str) and len(s) == 1 for s in given.target.alphabet),
-        "source_form": forms[0],
-        "target_form": forms[1],
-    }
+    settings = settings_of(recipe, forms, given.target.alphabet)
 
     def model(trained: Trained | None = None, **parts: Any) -> TransliterationModel:
         weights = {"scorer_weights": NONE, "feature_weights": NONE}
@@ -109,7 +103,19 @@ def learn_transliterator(
     return Learned(combined, info | tuned)
 
 
-def _choose_forms(pairs: PairCorpus, recipe: Recipe) -> tuple[tuple[str, str], dict[str, float]]:
+def settings_of(recipe: Recipe, forms: tuple[str, str], outputs: Alphabet) -> dict[str, Any]:
+    """Return what a model must remember of how it was learned."""
+    return {
+        "beam": recipe.beam,
+        "n_candidates": recipe.n_candidates,
+        "alignments": recipe.alignments,
+        "text": all(isinstance(s, str) and len(s) == 1 for s in outputs),
+        "source_form": forms[0],
+        "target_form": forms[1],
+    }
+
+
+def forms_for(pairs: PairCorpus, recipe: Recipe) -> tuple[tuple[str, str], dict[str, float]]:
     """Choose what counts as a symbol by the words that joint n-gram models get right."""
     asked = recipe.source_form, recipe.target_form
     if len(pairs) < FEWEST_COMPARED:
