@@ -156,7 +156,11 @@ Cluster = Annotated[
 ]
 Scratch = Annotated[
     Path | None,
-    option("--scratch", "Work in parts, kept encoded here, to be found again.", "DIR"),
+    option(
+        "--scratch",
+        "Work in parts; encoded ones stay here, to be found again, and workers' files.",
+        "DIR",
+    ),
 ]
 Memory = Annotated[
     str | None, option("--memory", "Work in parts, within so much memory, such as 4GB.", "SIZE")

@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+_WORKING_SHARE = 20  # bytes that working on a byte of text takes
+
+
 @dataclass(frozen=True)
 class Spread:
     """Who does the work on many files."""
@@ -63,6 +66,7 @@ class Spread:
             n_workers=self.workers,
             threads_per_worker=1,
             memory_limit=limit,
+            local_directory=None if self.scratch is None else str(self.scratch),
             dashboard_address=":0",
             silence_logs=50,
         ) as cluster:
@@ -122,6 +126,8 @@ def apply_to_files(
         )
     sources = file_parts(data, format=format, part_bytes=PART_BYTES)
     with spread.runner() as runner:
+        largest = max(last - first for first, last in (s.span or (0, 0) for s in sources))
+        runner.expect(_WORKING_SHARE * largest)
         written = write_parts(
             write,
             open_part,

@@ -30,6 +30,8 @@ def score(
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
     on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
@@ -49,7 +51,7 @@ def score(
 
     machine = load_automaton(model, or_predictor=True)
     format = format or text_format(model)
-    spread = Spread(workers, cluster, on_error=on_error)
+    spread = Spread(workers, cluster, scratch, memory, on_error)
     if output_dir is not None or spread.wanted(data):
         write = partial(_write_scores, machine, scoring)
         coding = (machine.alphabet, unknown)
@@ -128,6 +130,8 @@ def predict(
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
     on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
@@ -142,7 +146,7 @@ def predict(
 
     machine = load_automaton(model, or_predictor=True)
     format = format or text_format(model)
-    spread = Spread(workers, cluster, on_error=on_error)
+    spread = Spread(workers, cluster, scratch, memory, on_error)
     if output_dir is not None or spread.wanted(data):
         write = partial(_write_predictions, machine, best)
         coding = (machine.alphabet, unknown)

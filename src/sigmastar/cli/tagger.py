@@ -83,6 +83,8 @@ def tag(
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
     on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
@@ -110,12 +112,12 @@ def tag(
     if lemmas is not None:
         lemmatizer = load_kind(lemmas, ("Lemmatizer",), "a lemmatizer", "sigmastar tagger lemmas")
     if tagger.kind == "Pipeline" or raw or tokens is not None:
-        _refuse_for_raw(format, output_dir, workers, cluster)
+        _refuse_for_raw(format, output_dir, workers, cluster, scratch, memory)
         whole = pipeline_of(tagger, tokens, lemmatizer, where)
         tag_text(whole, text, output, to or "conllu", json)
         return
     to = to or "word/TAG"
-    spread = Spread(workers, cluster, on_error=on_error)
+    spread = Spread(workers, cluster, scratch, memory, on_error)
     if output_dir is not None or spread.wanted(text):
         given = format or "lines"
         cut_as = "words" if given == "lines" else "conllu"

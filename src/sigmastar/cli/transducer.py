@@ -77,6 +77,8 @@ def apply(
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
+    scratch: options.Scratch = None,
+    memory: options.Memory = None,
     on_error: options.OnError = "raise",
     json: options.Json = False,
 ) -> None:
@@ -96,7 +98,7 @@ def apply(
     source = source or machine.sides["source"]
     how = {"beam": beam, "unknown": unknown, "draws": draws, "random_state": seed}
     run = partial(_applied, machine, best=best, source=source, how=how)
-    spread = Spread(workers, cluster, on_error=on_error)
+    spread = Spread(workers, cluster, scratch, memory, on_error)
     if output_dir is not None or spread.wanted(inputs):
         done = apply_to_files(
             partial(_write_outputs, run, best, style),
