@@ -14,6 +14,7 @@ from pathlib import Path
 import dask
 import numpy as np
 import pytest
+from distributed import Status
 
 import sigmastar as ss
 from sigmastar.cli.parts import as_it_is
@@ -32,6 +33,7 @@ LEARNERS = {
     "separable": ss.SeparablePFA(3, basis_size=20, max_length=2, shrinkage=10.0),
     "em-pfa": ss.BaumWelchPFA(3, random_state=0, max_iter=3, tol=0),
     "em-hmm": ss.BaumWelchHMM(3, random_state=0, max_iter=3, tol=0, validation_fraction=0.2),
+    "em-stepwise": ss.BaumWelchPFA(3, random_state=0, max_iter=2, tol=0, batch_parts=2),
 }
 
 
@@ -85,6 +87,20 @@ def test_any_number_of_workers_gives_the_local_bits(cluster, files, tmp_path, n_
         assert (far.digest, far.alphabet) == (local.digest, local.alphabet)
         for name, learner in LEARNERS.items():
             assert learner.fit(far).model_ == learner.fit(local).model_, (name, options)
+    search = ss.AutoWFA(time_budget=0.3, random_state=0).fit(local)
+    again = ss.AutoWFA(recipe=search.recipe_, random_state=0).fit(parts(files, client=client))
+    assert again.model_ == search.model_
+    english = ss.datasets.load_demo_english().train[:80]
+    tagged = [[list(zip(*pair, strict=True)) for pair in english[i : i + 20]] for i in (0, 20, 40)]
+    names = ss.datasets.load_demo_names().train
+    pairs = [ss.join_pairs(names[i : i + 60]) for i in (0, 60, 120)]
+    for learner, own in (
+        (ss.HMMTagger(order=1), tagged),
+        (ss.Transliterator(method="joint-ngram", order=3), pairs),
+    ):
+        for where, options in (("here", {}), ("there", {"client": client})):
+            learner.fit(ss.Partitions.from_sequences(own, **options)).save(tmp_path / where)
+        assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
 
 
 class Killer(threading.Thread):
@@ -98,9 +114,14 @@ class Killer(threading.Thread):
 
     def run(self):
         while len(self.killed) < 5 and not self.stop.wait(0.3):
-            alive = [w.process.process.pid for w in self.here.workers.values() if w.process]
-            pid = alive[len(self.killed) % len(alive)]
-            if pid is not None:
+            # One that dies while it starts is not replaced: Dask takes it for broken.
+            working = [
+                worker.process.process.pid
+                for worker in list(self.here.workers.values())
+                if worker.process and worker.process.status is Status.running
+            ]
+            if working:
+                pid = working[len(self.killed) % len(working)]
                 os.kill(pid, signal.SIGKILL)
                 self.killed.append(pid)
 
