@@ -7,8 +7,12 @@ are its own; workers report theirs.
     python benchmarks/scale.py --sizes 0.1 1 5            # GB; time linear? memory flat?
     python benchmarks/scale.py --overhead --sizes 1       # two workers against two threads
     python benchmarks/scale.py --in-memory --sizes 0.1    # parts against one corpus, on one core
+    python benchmarks/scale.py --where --sizes 0.1        # where the time goes, on one core
 
-Prints one line of JSON for each measurement; ``--output`` also writes them to a file.
+Prints one line of JSON for each measurement; ``--output`` also writes them to a file. Seconds are
+those of the clock; ``processor_seconds``, those of this process and its workers, say something on a
+machine that has other things to do as well. Compiling is not measured: every job is done once
+before, on little text.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+MEMORY = 3_000_000_000  # of two threads, or of two workers together
 JOBS = ("spectral", "kneser-ney", "em", "tag")
 ROWS = 200_000  # lines generated at a time
 
@@ -77,36 +82,70 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def processor_seconds() -> float:
+    """Return what this process has used."""
+    return time.process_time()
+
+
 def measure(
     job: str, pattern: str, *, workers: int, threads: int, scratch: str
 ) -> dict[str, object]:
     """Run one job in this process and tell what it took."""
-    import sigmastar as ss
     from sigmastar.core.progress import listening
 
     stages = Stages()
     report: dict[str, object] = {"job": job, "workers": workers, "threads": threads}
     size = sum(path.stat().st_size for path in Path(pattern).parent.glob("*.txt"))
-    with cluster(workers) as client, listening(stages):
-        began = time.perf_counter()
-        if job == "tag":
-            tag(pattern, client, scratch)
-        elif job.startswith("in-memory-"):
-            (path,) = Path(pattern).parent.glob("*.txt")  # up to 250 MB are one file
-            corpus = ss.read_corpus(path, "chars")
-            report["encoding"] = time.perf_counter() - began
-            learner(job.removeprefix("in-memory-")).fit(corpus)
-        else:
-            where = {"client": client} if client else {"threads": threads}
-            data = ss.Partitions.from_files(pattern, "chars", scratch=scratch, **where)
-            report["encoding"] = time.perf_counter() - began
-            learner(job).fit(data)
-        report["seconds"] = time.perf_counter() - began
+    with cluster(workers) as client:
+        run(job, small(pattern), client, threads, f"{scratch}/warm")  # compiles
+        used = used_by_all(client)
+        with listening(stages):
+            began = time.perf_counter()
+            report |= run(job, pattern, client, threads, scratch)
+            report["seconds"] = time.perf_counter() - began
+        report["processor_seconds"] = used_by_all(client) - used
         if client:
-            report["worker_peaks"] = list(client.run(peak_bytes).values())
+            report["worker_peaks"] = list(client.run(peak_bytes).values())  # type: ignore[attr-defined]
     report |= {"stages": stages.seconds, "bytes": size, "peak": peak_bytes()}
     report["megabytes_a_second"] = size / 1e6 / float(str(report["seconds"]))
     return report
+
+
+def used_by_all(client: object) -> float:
+    """Return the processor seconds of this process and of the workers."""
+    workers = client.run(processor_seconds).values() if client else ()  # type: ignore[attr-defined]
+    return processor_seconds() + sum(workers)
+
+
+def small(pattern: str) -> str:
+    """Write the first lines of text beside it; return a pattern that matches them."""
+    folder = Path(pattern).parent / "first"
+    if not folder.exists():
+        folder.mkdir()
+        with open(min(Path(pattern).parent.glob("*.txt")), "rb") as source:
+            lines = source.read(3_000_000)
+        for number in range(2):
+            (folder / f"{number}.txt").write_bytes(lines[: lines.rindex(b"\n") + 1])
+    return str(folder / "*.txt")
+
+
+def run(job: str, pattern: str, client: object, threads: int, scratch: str) -> dict[str, object]:
+    """Do one job; return what is known beside how long it took."""
+    import sigmastar as ss
+
+    began = time.perf_counter()
+    if job == "tag":
+        tag(pattern, client, scratch)
+        return {}
+    if job.startswith("in-memory-"):
+        (path, *_) = sorted(Path(pattern).parent.glob("*.txt"))  # up to 250 MB are one file
+        data = ss.read_corpus(path, "chars")
+    else:
+        where = {"client": client} if client else {"threads": threads, "max_memory": MEMORY}
+        data = ss.Partitions.from_files(pattern, "chars", scratch=scratch, **where)
+    encoding = time.perf_counter() - began
+    learner(job.removeprefix("in-memory-")).fit(data)
+    return {"encoding": encoding}
 
 
 def learner(job: str):
@@ -131,14 +170,58 @@ def tag(pattern: str, client: object, scratch: str) -> None:
     from functools import partial
 
     apply_to_files(
-        partial(_tag_part, tagger, "lines", "word/TAG"),
+        partial(_tag_part, tagger, None, "lines", "word/TAG", None),
         as_it_is,
         pattern,
         "words",
         folder=Path(scratch) / "tagged",
         job="scale",
-        spread=Spread(cluster=address),
+        spread=Spread(cluster=address, memory=f"{MEMORY // 1_000_000}MB"),
     )
+
+
+def where_time_goes(job: str, pattern: str, scratch: str) -> dict[str, object]:
+    """Do one job on one thread and add up the processor seconds of its pieces."""
+    from sigmastar.core.runners import LocalRunner
+    from sigmastar.corpus.part_sources import FileSpan, file_parts
+    from sigmastar.corpus.scratch import ScratchPart
+
+    run(job, small(pattern), None, 1, f"{scratch}/warm")
+    spent: dict[str, float] = {}
+
+    def timed(name, function):
+        def call(*arguments, **options):
+            began = processor_seconds()
+            try:
+                return function(*arguments, **options)
+            finally:
+                spent[name] = spent.get(name, 0.0) + processor_seconds() - began
+
+        return call
+
+    reduce = LocalRunner.reduce
+
+    def reduce_timed(self, reduction, *rest):
+        for name in ("summarize", "merge", "finish"):
+            object.__setattr__(reduction, name, timed(name, getattr(reduction, name)))
+        return reduce(self, reduction, *rest)
+
+    began = processor_seconds()
+    for part in file_parts(pattern, format="chars", part_bytes=16 << 20):
+        with part.stream() as source:
+            while source.read(1 << 20):
+                pass
+    reading = processor_seconds() - began
+    LocalRunner.reduce = reduce_timed  # type: ignore[method-assign]
+    FileSpan.read = timed("encode", FileSpan.read)  # type: ignore[method-assign]
+    ScratchPart.write = timed("write", ScratchPart.write)  # type: ignore[method-assign]
+    ScratchPart.open = timed("open", ScratchPart.open)  # type: ignore[method-assign]
+    began = processor_seconds()
+    run(job, pattern, None, 1, scratch)
+    total = processor_seconds() - began
+    spent["encode"] -= reading
+    spent = {"read": reading, **spent}
+    return {"job": job, "where": spent | {"rest": total - sum(spent.values())}, "total": total}
 
 
 class Stages:
@@ -174,7 +257,7 @@ class cluster:
         here = LocalCluster(
             n_workers=self.workers,
             threads_per_worker=1,
-            memory_limit="1.5GB",
+            memory_limit=MEMORY // 2,
             dashboard_address=":0",
             silence_logs=50,
         )
@@ -205,12 +288,18 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--overhead", action="store_true", help="two workers against two threads")
     parser.add_argument("--in-memory", action="store_true", help="parts against one corpus")
+    parser.add_argument("--where", action="store_true", help="where the time goes")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         job, pattern, workers, threads, scratch = options.one
-        found = measure(job, pattern, workers=int(workers), threads=int(threads), scratch=scratch)
+        if workers == "where":
+            found = where_time_goes(job, pattern, scratch)
+        else:
+            found = measure(
+                job, pattern, workers=int(workers), threads=int(threads), scratch=scratch
+            )
         print(json.dumps(found))
         return
     import tempfile
@@ -219,7 +308,9 @@ def main() -> None:
     for size in options.sizes:
         for job in options.jobs:
             pattern = generate(options.folder, "words" if job == "tag" else "chars", size)
-            runs = [(job, options.workers, options.threads)]
+            runs: list[tuple[str, object, int]] = [(job, options.workers, options.threads)]
+            if options.where:
+                runs = [(job, "where", 1)] if job != "tag" else []
             if options.overhead:
                 runs = [(job, 0, 2), (job, 2, 1)]
             if options.in_memory and job != "tag":
