@@ -18,6 +18,7 @@ before, on little text.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import resource
@@ -31,30 +32,40 @@ import numpy as np
 MEMORY = 3_000_000_000  # of two threads, or of two workers together
 JOBS = ("spectral", "kneser-ney", "em", "tag")
 ROWS = 200_000  # lines generated at a time
+_SHARES = 1 << 14  # probabilities of generated text are multiples of one of so many
 
 
 def lines_of_characters(rng: np.random.Generator, n: int) -> bytes:
     """Draw lines from a Markov chain over 26 letters with few likely successors."""
     chain = np.random.default_rng(0).dirichlet(np.full(27, 0.15), size=26).cumsum(axis=1)
+    share = (np.arange(_SHARES) + 0.5) / _SHARES
+    following = np.stack([np.searchsorted(row, share) for row in chain]).astype(np.uint8)
     state = rng.integers(0, 26, size=n)
     columns = []
     alive = np.ones(n, dtype=bool)
     for _ in range(80):
         columns.append(np.where(alive, state + ord("a"), 0).astype(np.uint8))
-        following = (chain[state] < rng.random(n)[:, None]).sum(axis=1)
-        alive &= following < 26
-        state = np.minimum(following, 25)
+        drawn = following[state, rng.integers(0, _SHARES, size=n, dtype=np.uint16)]
+        alive &= drawn < 26
+        state = np.minimum(drawn, 25)
     text = np.stack([*columns, np.full(n, ord("\n"), np.uint8)], axis=1).ravel()
     return text[text > 0].tobytes()
 
 
-def lines_of_words(rng: np.random.Generator, n: int) -> bytes:
+@functools.cache
+def sentences() -> list[bytes]:
     """Draw sentences of the words that the demonstration's tagger knows."""
     from sigmastar.datasets import load_demo_english
 
     words = np.array([str(w) for w in load_demo_english().train.source.alphabet])
-    picks = rng.zipf(1.3, size=(n, 12)) % len(words)
-    return "".join(" ".join(row) + "\n" for row in words[picks]).encode()
+    picks = np.random.default_rng(0).zipf(1.3, size=(ROWS, 12)) % len(words)
+    return [" ".join(row).encode() for row in words[picks]]
+
+
+def lines_of_words(rng: np.random.Generator, n: int) -> bytes:
+    """Give sentences in another order each time."""
+    lines = sentences()
+    return b"".join(lines[i] + b"\n" for i in rng.integers(0, len(lines), size=n).tolist())
 
 
 def generate(folder: Path, kind: str, gigabytes: float) -> str:
@@ -290,6 +301,7 @@ def main() -> None:
     parser.add_argument("--in-memory", action="store_true", help="parts against one corpus")
     parser.add_argument("--where", action="store_true", help="where the time goes")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--only-generate", action="store_true", help="write the text, and stop")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -308,6 +320,8 @@ def main() -> None:
     for size in options.sizes:
         for job in options.jobs:
             pattern = generate(options.folder, "words" if job == "tag" else "chars", size)
+            if options.only_generate:
+                continue
             runs: list[tuple[str, object, int]] = [(job, options.workers, options.threads)]
             if options.where:
                 runs = [(job, "where", 1)] if job != "tag" else []
