@@ -48,7 +48,16 @@ def test_unknown_symbols_follow_the_policy(text):
     assert list(read(sequences, alphabet=alphabet, unknown="ignore")) == [["a", "b"]]
     assert list(read(sequences, alphabet=alphabet, unknown="unk")) == [["a", "<unk>", "b"]]
     with pytest.raises(UnknownSymbol, match="symbol 'x' is not in the alphabet of 3"):
-        read(sequences, alphabet=alphabet)
+        read(sequences, alphabet=alphabet, unknown="error")
+    assert list(read(sequences, alphabet=alphabet)) == [["a", "<unk>", "b"]]  # its own policy
+    assert list(read(sequences, alphabet=alphabet.with_policy("ignore"))) == [["a", "b"]]
+
+
+def test_symbols_of_another_type_are_told():
+    with pytest.raises(UnknownSymbol, match=r"symbol 5 \(int\) .* but '5' \(str\) is"):
+        ss.Alphabet(["5", "6"]).encode([5])
+    with pytest.raises(UnknownSymbol, match=r"symbol '5' \(str\) .* but 5 \(int\) is"):
+        ss.Alphabet([5, 6]).encode(["5"])
 
 
 def test_unk_needs_a_symbol_for_it():
@@ -155,7 +164,7 @@ def test_recoding_follows_the_unknown_policy():
     assert list(corpus.recode(smaller, unknown="ignore")) == [["a", "b"], []]
     assert list(corpus.recode(smaller, unknown="unk")) == [["a", "b", "<unk>"], ["<unk>"]]
     with pytest.raises(UnknownSymbol, match="'c'"):
-        corpus.recode(smaller)
+        corpus.recode(smaller, unknown="error")
 
 
 def test_recoding_checks_the_policy_and_needs_an_unk_symbol():

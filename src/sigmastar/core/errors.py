@@ -8,7 +8,7 @@
     │   └── ParseError     a text file is malformed: ``file:line: expected …, found …``
     ├── FileFormatError    a model file is truncated, hostile or of another kind (also ValueError)
     ├── TooLarge           more memory or time than allowed (also ValueError)
-    ├── DataNotFound       a public data set is in none of the places looked at  (also OSError)
+    ├── DataNotFound       a file, or a public data set, is not there (also OSError)
     └── MissingExtra       an optional dependency is not installed (also ImportError)
 
 A message names the parameter, the rule, the value and the remedy.
@@ -19,8 +19,10 @@ from __future__ import annotations
 import os
 
 __all__ = [
+    "CharactersWarning",
     "DataNotFound",
     "FileFormatError",
+    "IgnoredSymbolsWarning",
     "InvalidData",
     "InvalidModel",
     "InvalidParameter",
@@ -87,11 +89,19 @@ class TooLarge(SigmastarError, ValueError):
 
 
 class DataNotFound(SigmastarError, OSError):
-    """A public data set is in none of the places looked at and cannot be fetched."""
+    """A file is not there, or a public data set is in none of the places looked at."""
 
 
 class PoorModelWarning(UserWarning):
     """A model was learned that is worse than guessing symbols by their frequency."""
+
+
+class CharactersWarning(UserWarning):
+    """Strings that look like words between spaces are learned character by character."""
+
+
+class IgnoredSymbolsWarning(UserWarning):
+    """Sequences were scored without the symbols that the model does not know."""
 
 
 class MissingExtra(SigmastarError, ImportError):

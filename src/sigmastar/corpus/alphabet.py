@@ -25,6 +25,7 @@ __all__ = [
     "collect_codes",
     "counting_codes",
     "plain",
+    "policy_of",
 ]
 
 Unknown: TypeAlias = Literal["error", "ignore", "unk"]
@@ -38,6 +39,14 @@ def check_unknown(unknown: str) -> None:
     check("unknown", unknown, _UNKNOWN_RULE)
 
 
+def policy_of(unknown: Unknown | None, alphabet: Alphabet | None) -> Unknown:
+    """Return the policy that is given, else the alphabet's own; "error" where there is neither."""
+    if unknown is None:
+        return "error" if alphabet is None else alphabet.unknown
+    check_unknown(unknown)
+    return unknown
+
+
 class Alphabet:
     """An ordered set of symbols.
 
@@ -47,6 +56,10 @@ class Alphabet:
         Distinct symbols; their order is their coding. A ``str`` means its characters.
     unk : hashable, optional
         The member that stands for every symbol outside the alphabet under ``unknown="unk"``.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols outside the alphabet where nothing else is said: refuse them, leave
+        them out, or read them as ``unk``, the default where there is one. Saved with models;
+        alphabets that differ in nothing else are equal.
 
     Examples
     --------
@@ -57,9 +70,15 @@ class Alphabet:
     ['c', 'a', 'b']
     """
 
-    __slots__ = ("_codes", "_table", "symbols", "unk")
+    __slots__ = ("_codes", "_table", "symbols", "unk", "unknown")
 
-    def __init__(self, symbols: Iterable[Symbol], *, unk: Symbol | None = None) -> None:
+    def __init__(
+        self,
+        symbols: Iterable[Symbol],
+        *,
+        unk: Symbol | None = None,
+        unknown: Unknown | None = None,
+    ) -> None:
         self.symbols: tuple[Symbol, ...] = tuple(symbols)
         try:
             self._codes: dict[Symbol, int] = {s: i for i, s in enumerate(self.symbols)}
@@ -74,6 +93,8 @@ class Alphabet:
                 f"unk must be one of the symbols; got {unk!r}. Add it, or call with_unk()."
             )
         self.unk = unk
+        self.unknown: Unknown = ("error" if unk is None else "unk") if unknown is None else unknown
+        check_unknown(self.unknown)
         self._table: SymbolArray | None = None
 
     def shown(self, most: int = 20) -> str:
@@ -121,7 +142,7 @@ class Alphabet:
         return f"Alphabet([{shown}{more}])"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.symbols, self.unk))
+        return (_rebuild, (self.symbols, self.unk, self.unknown))
 
     def index(self, symbol: Symbol) -> int:
         """Return the code of a symbol."""
@@ -135,21 +156,32 @@ class Alphabet:
         symbols = self.symbols if unk in self._codes else (*self.symbols, unk)
         return Alphabet(symbols, unk=unk)
 
+    def with_policy(self, unknown: Unknown) -> Alphabet:
+        """Return this alphabet with another policy for symbols that it does not have."""
+        if unknown == self.unknown:
+            return self
+        check_unknown(unknown)
+        other = Alphabet.__new__(Alphabet)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.unknown = unknown
+        return other
+
     def decode(self, codes: Iterable[int]) -> list[Symbol]:
         """Turn codes back into symbols."""
         values = codes.tolist() if isinstance(codes, np.ndarray) else codes
         return list(map(self.symbols.__getitem__, values))
 
-    def encode(self, sequence: Iterable[Symbol], *, unknown: Unknown = "error") -> SymbolArray:
+    def encode(self, sequence: Iterable[Symbol], *, unknown: Unknown | None = None) -> SymbolArray:
         """Turn one sequence into codes; unknown symbols follow the policy ``unknown``."""
         codes = self.raw_codes(sequence, unknown=unknown)
-        return codes[codes != _MISSING] if unknown == "ignore" else codes
+        return codes[codes != _MISSING] if policy_of(unknown, self) == "ignore" else codes
 
     def raw_codes(
-        self, symbols: Iterable[Symbol], *, unknown: Unknown = "error", count: int = -1
+        self, symbols: Iterable[Symbol], *, unknown: Unknown | None = None, count: int = -1
     ) -> SymbolArray:
         """Encode like :meth:`encode`, but leave -1 for each ignored symbol, so positions stay."""
-        check_unknown(unknown)
+        unknown = policy_of(unknown, self)
         missing = self._missing_code(unknown)
         if isinstance(symbols, str):
             return self._encode_text(symbols, unknown, missing)
@@ -192,23 +224,48 @@ class Alphabet:
             absent = codes == _MISSING
             if absent.any():
                 if unknown == "error":
-                    raise self._unknown(text[int(np.argmax(absent))])
+                    raise self._unknown(text[int(np.argmax(absent))], of_text=True)
                 codes[absent] = missing
         return codes
 
-    def _unknown(self, symbol: object) -> UnknownSymbol:
+    def _unknown(self, symbol: object, *, of_text: bool = False) -> UnknownSymbol:
+        if of_text and any(isinstance(known, str) and len(known) > 1 for known in self.symbols):
+            return UnknownSymbol(
+                f"symbol {symbol!r} is not in the alphabet of {len(self)} symbols: strings are "
+                "read character by character. Cut them into symbols, as by text.split()."
+            )
+        twin = self._twin(symbol)
+        if twin is not None:
+            return UnknownSymbol(
+                f"symbol {symbol!r} ({type(symbol).__name__}) is not in the alphabet, but {twin!r} "
+                f"({type(twin).__name__}) is. Turn the symbols into {type(twin).__name__}."
+            )
         return UnknownSymbol(
             f"symbol {symbol!r} is not in the alphabet of {len(self)} symbols. Use "
             'unknown="ignore" to drop such symbols or unknown="unk" to map them to one symbol.'
         )
+
+    def _twin(self, symbol: object) -> Symbol | None:
+        """Return the symbol that is written alike and was probably meant: '5' for 5."""
+        if isinstance(symbol, (int, float)):
+            alike: list[Symbol] = [str(symbol)]
+        elif isinstance(symbol, str) and symbol.isascii() and symbol.isdigit() and len(symbol) < 19:
+            alike = [int(symbol)]
+        elif isinstance(symbol, bytes):
+            alike = [symbol.decode("utf-8", "replace")]
+        else:
+            return None
+        return next((twin for twin in alike if twin in self._codes), None)
 
 
 def _unhashable(error: TypeError) -> InvalidData:
     return InvalidData(f"symbols must be hashable: {error}. Use tuples, not lists.")
 
 
-def _rebuild(symbols: tuple[Symbol, ...], unk: Symbol | None) -> Alphabet:
-    return Alphabet(symbols, unk=unk)
+def _rebuild(
+    symbols: tuple[Symbol, ...], unk: Symbol | None, unknown: Unknown | None = None
+) -> Alphabet:
+    return Alphabet(symbols, unk=unk, unknown=unknown)
 
 
 def counting_codes() -> defaultdict[Symbol, int]:

@@ -18,6 +18,7 @@ def alphabet_to_json(alphabet: Alphabet) -> dict[str, Any]:
     return {
         "symbols": [_symbol_to_json(symbol) for symbol in alphabet.symbols],
         "unk": None if alphabet.unk is None else alphabet.index(alphabet.unk),
+        "unknown": alphabet.unknown,
     }
 
 
@@ -28,7 +29,10 @@ def alphabet_from_json(value: Any) -> Alphabet:
         unk = value["unk"]
         if unk is not None and not (type(unk) is int and 0 <= unk < len(symbols)):
             raise ValueError("unk")
-        return Alphabet(symbols, unk=None if unk is None else symbols[unk])
+        policy = value.get("unknown")  # files of 0.1.0 have none
+        if policy is not None and policy not in ("error", "ignore", "unk"):
+            raise ValueError("unknown")
+        return Alphabet(symbols, unk=None if unk is None else symbols[unk], unknown=policy)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise FileFormatError(f"the alphabet of the model file is malformed ({error}).") from None
 

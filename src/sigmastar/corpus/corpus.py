@@ -20,7 +20,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.rules import Integer, Real, check
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
-from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown, collect_codes, plain
+from sigmastar.corpus.alphabet import Alphabet, Unknown, collect_codes, plain, policy_of
 from sigmastar.corpus.dataframes import grouped_rows, refuse_tables
 from sigmastar.corpus.kernels.trie import grow_trie
 
@@ -87,7 +87,7 @@ class Corpus(Sequence[list[Symbol]]):
         *,
         lengths: ArrayLike | None = None,
         alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
+        unknown: Unknown | None = None,
     ) -> Corpus:
         """Encode sequences of hashable symbols.
 
@@ -100,10 +100,10 @@ class Corpus(Sequence[list[Symbol]]):
             How many symbols of the flat run belong to each sequence.
         alphabet : Alphabet, optional
             The coding; collected from the sequences (sorted if possible) by default.
-        unknown : {"error", "ignore", "unk"}
-            What to do with symbols outside the alphabet.
+        unknown : {"error", "ignore", "unk"}, optional
+            What to do with symbols outside the alphabet; by default what the alphabet says.
         """
-        check_unknown(unknown)
+        policy_of(unknown, alphabet)  # a wrong one is told before the sequences are looked at
         if lengths is not None:
             try:
                 flat = list(plain(sequences))  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ class Corpus(Sequence[list[Symbol]]):
         flat: Iterable[Symbol],
         lengths: IndexArray,
         alphabet: Alphabet | None,
-        unknown: Unknown,
+        unknown: Unknown | None,
     ) -> Corpus:
         offsets = offsets_of(lengths)
         n_symbols = int(offsets[-1])
@@ -150,7 +150,7 @@ class Corpus(Sequence[list[Symbol]]):
 
     @classmethod
     def from_arrow(
-        cls, array: Any, *, alphabet: Alphabet | None = None, unknown: Unknown = "error"
+        cls, array: Any, *, alphabet: Alphabet | None = None, unknown: Unknown | None = None
     ) -> Corpus:
         """Encode an Arrow column: lists of values, or strings (characters). Needs pyarrow."""
         from sigmastar.corpus.arrow import flatten_arrow
@@ -167,7 +167,7 @@ class Corpus(Sequence[list[Symbol]]):
         symbol: str,
         order: str | None = None,
         alphabet: Alphabet | None = None,
-        unknown: Unknown = "error",
+        unknown: Unknown | None = None,
     ) -> Corpus:
         """Encode a table with one event a row: pandas, polars or Arrow. Needs narwhals.
 
@@ -285,9 +285,9 @@ class Corpus(Sequence[list[Symbol]]):
         chosen = draw_part(len(self), fraction, as_generator(random_state))
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
 
-    def recode(self, alphabet: Alphabet, *, unknown: Unknown = "error") -> Corpus:
+    def recode(self, alphabet: Alphabet, *, unknown: Unknown | None = None) -> Corpus:
         """Return the same sequences coded by another alphabet."""
-        check_unknown(unknown)
+        unknown = policy_of(unknown, alphabet)
         if alphabet == self.alphabet:
             return self
         table = alphabet.raw_codes(self.alphabet.symbols, unknown="ignore")
@@ -311,7 +311,7 @@ def as_corpus(
     *,
     lengths: ArrayLike | None = None,
     alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
 ) -> Corpus:
     """Take a corpus, or anything a corpus can be made of, coded by ``alphabet`` if one is given."""
     if isinstance(sequences, Corpus):
@@ -358,18 +358,6 @@ def _checked_lengths(lengths: ArrayLike, n_symbols: int) -> IndexArray:
             f"their sum is {int(counts.sum())}."
         )
     return counts.astype(np.int64)
-
-
-def corpus_to_learn(
-    X: Sequences, lengths: ArrayLike | None, alphabet: Alphabet | None, unknown: Unknown
-) -> Corpus:
-    """Encode sequences to learn from; under ``unknown="unk"`` the alphabet has a symbol for it."""
-    corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=unknown)
-    if unknown == "unk" and corpus.alphabet.unk is None:
-        corpus = corpus.recode(corpus.alphabet.with_unk())
-    if len(corpus) == 0:
-        raise InvalidData("X must hold at least one sequence; it is empty.")
-    return corpus
 
 
 def positions_after(corpus: Corpus, skip: int) -> BoolArray:

@@ -92,8 +92,10 @@ def encode_parts(
     key : str, optional
         Names the data: parts found in the directory under the same name are taken as they are.
     """
-    if unknown == "unk" and alphabet is not None and alphabet.unk is None:
-        alphabet = alphabet.with_unk()
+    if alphabet is not None:
+        if unknown == "unk" and alphabet.unk is None:
+            alphabet = alphabet.with_unk()
+        alphabet = alphabet.with_policy(unknown)
     coding = None if alphabet is None else alphabet_to_json(alphabet) if key else ""
     name = hashlib.sha256(repr((key, coding, unknown, on_error)).encode()).hexdigest()
     if folder and key:

@@ -5,38 +5,40 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rules import AnyOf, Choice, Instance, Nothing, Rule
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet, Unknown
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, corpus_to_learn
+from sigmastar.corpus.continuing import ContinuingEstimator
+from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data, Partitions
+from sigmastar.corpus.questions import questions
+from sigmastar.corpus.to_learn import corpus_to_learn
 
 __all__ = ["SequenceEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequenceEstimator(ModelEstimator):
+class SequenceEstimator(ContinuingEstimator):
     """Learns one model from sequences.
 
     A subclass defines its other parameters, their rules, :meth:`_learn` and :meth:`log_proba`.
     """
 
     alphabet: Alphabet | None = None
-    unknown: Unknown = "error"
+    unknown: Unknown | Literal["auto"] = "error"
 
     _takes_parts: ClassVar[bool] = False  # whether ``_learn`` also takes Partitions
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "alphabet": AnyOf(Instance(Alphabet, words="an Alphabet"), Nothing()),
-        "unknown": Choice("error", "ignore", "unk"),
+        "unknown": Choice("error", "ignore", "unk", "auto"),
     }
 
     @abstractmethod
@@ -44,7 +46,9 @@ class SequenceEstimator(ModelEstimator):
         """Learn from an encoded corpus; parameters are checked already."""
 
     @abstractmethod
-    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
+    def log_proba(
+        self, X: Sequences, *, lengths: ArrayLike | None = None, unknown: Unknown | None = None
+    ) -> FloatArray:
         """Return the natural logarithm of each sequence's probability."""
 
     def fit(
@@ -65,9 +69,16 @@ class SequenceEstimator(ModelEstimator):
         data = self._training_data(X, lengths)
         return self._keep(self._learn(cast(Corpus, data)), data)
 
-    def score(self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Sequences,
+        y: None = None,
+        *,
+        lengths: ArrayLike | None = None,
+        unknown: Unknown | None = None,
+    ) -> float:
         """Return the mean log-probability of a sequence (higher is better)."""
-        return float(np.mean(self.log_proba(X, lengths=lengths)))
+        return float(np.mean(self.log_proba(X, lengths=lengths, unknown=unknown)))
 
     def _training_data(self, X: Sequences | Partitions, lengths: ArrayLike | None) -> Data:
         """Check the parameters; encode sequences to learn from, or take them in parts."""
@@ -106,9 +117,16 @@ class SequenceEstimator(ModelEstimator):
         """Keep what was learned from a corpus."""
         self.model_, self.info_ = learned.model, learned.info
         self.alphabet_ = corpus.alphabet
+        self._sequences = corpus if isinstance(corpus, Corpus) else None
         return self
 
     def _encoded(self, X: Sequences, lengths: ArrayLike | None = None) -> Corpus:
         """Encode sequences with the alphabet learned from."""
         check_is_fitted(self, "model_")
-        return as_corpus(X, lengths=lengths, alphabet=self.alphabet_, unknown=self.unknown)
+        return questions(self, self.alphabet_, X, lengths=lengths)
+
+    def _policy(self, unknown: Unknown | None) -> Unknown | None:
+        """Return what is said about unknown symbols in a question, or else by the estimator."""
+        if unknown is None and self.unknown != "auto":
+            return self.unknown
+        return unknown

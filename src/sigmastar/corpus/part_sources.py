@@ -35,7 +35,7 @@ class PartSource(Protocol):
     def name(self) -> str:
         """What to call the part in a message."""
 
-    def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
+    def read(self, alphabet: Alphabet | None, unknown: Unknown | None) -> Corpus:
         """Read and encode; without an alphabet by order of first appearance."""
 
 
@@ -54,7 +54,7 @@ class FileSpan:
         """The path, and which bytes."""
         return self.path if self.span is None else f"{self.path} (bytes {self.span[0]:,} on)"
 
-    def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
+    def read(self, alphabet: Alphabet | None, unknown: Unknown | None) -> Corpus:
         """Read the span."""
         return read_span(
             self.path,
@@ -96,7 +96,7 @@ class GivenSequences:
         """The number of the part."""
         return f"part {self.number}"
 
-    def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
+    def read(self, alphabet: Alphabet | None, unknown: Unknown | None) -> Corpus:
         """Encode the sequences."""
         return encoded(at_hand(self.sequences), alphabet, unknown)
 
@@ -116,7 +116,7 @@ class FrameRows:
         """The number of the part."""
         return f"part {self.number}"
 
-    def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
+    def read(self, alphabet: Alphabet | None, unknown: Unknown | None) -> Corpus:
         """Gather the rows of each sequence, in the order of its first row, sorted by ``order``."""
         table = at_hand(self.rows)
         owners, symbols = np.asarray(table[self.sequence]), np.asarray(table[self.symbol])
@@ -141,7 +141,7 @@ class ArrowRows:
         """The file of the fragment, or its number."""
         return str(getattr(self.fragment, "path", f"part {self.number}"))
 
-    def read(self, alphabet: Alphabet | None, unknown: Unknown) -> Corpus:
+    def read(self, alphabet: Alphabet | None, unknown: Unknown | None) -> Corpus:
         """Read the column."""
         from sigmastar.corpus.arrow import flatten_arrow
 
@@ -157,7 +157,7 @@ class ArrowRows:
 
 
 def encoded(
-    sequences: Iterable[Iterable[Any]], alphabet: Alphabet | None, unknown: Unknown
+    sequences: Iterable[Iterable[Any]], alphabet: Alphabet | None, unknown: Unknown | None
 ) -> Corpus:
     """Encode sequences by an alphabet, or by one in the order of first appearance."""
     if alphabet is not None:

@@ -22,8 +22,8 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
-from sigmastar.corpus.alphabet import Unknown
-from sigmastar.corpus.corpus import Sequences, as_corpus
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.questions import questions
 from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["ndcg", "ndcg_of_rows"]
@@ -66,8 +66,7 @@ def ndcg(
             "model_or_estimator must predict symbols (an automaton, n-grams or a mixture), or be "
             f"an estimator fitted to one; got {type(model_or_estimator).__name__}. Call fit first."
         )
-    unknown: Unknown = getattr(model_or_estimator, "unknown", "error")
-    corpus = as_corpus(prefixes, alphabet=model.alphabet, unknown=unknown)
+    corpus = questions(model_or_estimator, model.alphabet, prefixes)
     return ndcg_of_rows(next_distribution(model, corpus), gains, best, k=k)
 
 

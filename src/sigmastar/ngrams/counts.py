@@ -154,6 +154,34 @@ class NgramCounts:
                 )
         return _merged([self, *others])
 
+    def recoded(self, codes: SymbolArray, n_symbols: int, depth: int) -> NgramCounts:
+        """Return the same counts over other codes, in windows of at most another depth.
+
+        Parameters
+        ----------
+        codes : array of int32
+            The new code of each symbol.
+        n_symbols : int
+            How many symbols there are then.
+        depth : int
+            No more than that of these counts.
+        """
+        empty = NgramCounts.zero(n_symbols, depth)
+        fields = np.concatenate([[0], np.asarray(codes, np.int64) + 1]).astype(np.uint64)
+        mask = np.uint64((1 << self.bits) - 1)
+        tables: list[Any] = []
+        for windows, counts in (
+            (self.windows, self.window_counts),
+            (self.firsts, self.first_counts),
+        ):
+            moved = np.zeros(len(windows), np.uint64)
+            for place in range(1, depth + 1):
+                old = (windows >> np.uint64(64 - place * self.bits)) & mask
+                moved |= fields[old.astype(np.int64)] << np.uint64(64 - place * empty.bits)
+            order = np.argsort(moved, kind="stable")
+            tables.extend(sum_runs(moved[order], counts[order]))
+        return NgramCounts(n_symbols, depth, self.n_sequences, *tables)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NgramCounts):
             return NotImplemented

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Flag, Integer, Rule
 from sigmastar.core.types import Learned
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.partitions import Data
 from sigmastar.ngrams.kneser_ney import learn_kneser_ney
 from sigmastar.ngrams.model import NgramModel
@@ -33,8 +34,10 @@ class KneserNey(PredictorEstimator):
         cut from running text, so that their ends mean nothing.
     alphabet : Alphabet, optional
         Coding of the symbols; by default that of the data.
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    unknown : {"auto", "error", "ignore", "unk"}
+        What to do with symbols outside the alphabet. "auto" keeps to the alphabet that is given;
+        without one it is "unk" for events with names (symbols of more than one character): new ones
+        get the probability that discounts leave to what was not seen. It is "error" for others.
 
     Attributes
     ----------
@@ -53,6 +56,7 @@ class KneserNey(PredictorEstimator):
     order: int = 5
     _: KW_ONLY
     ends: bool = True
+    unknown: Unknown | Literal["auto"] = "auto"
     model_: NgramModel = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {"order": Integer(1), "ends": Flag()}

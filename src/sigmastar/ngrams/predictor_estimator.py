@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.rng import RandomState
 from sigmastar.core.types import FloatArray, Symbol
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences, positions_after
 from sigmastar.corpus.estimator import SequenceEstimator
 from sigmastar.ngrams.predictor import Predictor
@@ -25,35 +26,48 @@ class PredictorEstimator(SequenceEstimator):
 
     model_: Predictor = field(init=False)
 
-    def next_likelihoods(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
+    def next_likelihoods(
+        self, X: Sequences, *, lengths: ArrayLike | None = None, unknown: Unknown | None = None
+    ) -> FloatArray:
         """Return the likelihood of every symbol given what precedes it, all sequences in a row."""
-        corpus = self._encoded(X, lengths)
-        return self.model_.likelihoods(corpus)[0]
+        return self._fitted.next_likelihoods(X, lengths=lengths, unknown=self._policy(unknown))
 
     def mean_next_likelihood(self, X: Sequences, *, skip: int = 0) -> float:
         """Return the mean likelihood of the next symbol, after the first ``skip`` of each."""
         corpus = self._encoded(X)
         return float(self.model_.likelihoods(corpus)[0][positions_after(corpus, skip)].mean())
 
-    def log_proba(self, X: Sequences, *, lengths: ArrayLike | None = None) -> FloatArray:
+    def log_proba(
+        self, X: Sequences, *, lengths: ArrayLike | None = None, unknown: Unknown | None = None
+    ) -> FloatArray:
         """Return the natural logarithm of each sequence's probability.
 
         With ``ends=False``, the probability that a text begins with it.
         """
-        corpus = self._encoded(X, lengths)
-        return self.model_.log_proba(corpus)
+        return self._fitted.log_proba(X, lengths=lengths, unknown=self._policy(unknown))
 
-    def next_distribution(self, X: Sequences) -> FloatArray:
+    def log_prefix_proba(
+        self, X: Sequences, *, lengths: ArrayLike | None = None, unknown: Unknown | None = None
+    ) -> FloatArray:
+        """Return the natural logarithm of the probability of beginning with each sequence."""
+        return self._fitted.log_prefix_proba(X, lengths=lengths, unknown=self._policy(unknown))
+
+    def next_distribution(
+        self, X: Sequences, *, lengths: ArrayLike | None = None, unknown: Unknown | None = None
+    ) -> FloatArray:
         """Return the probabilities of what follows each sequence: symbols, then the end if any."""
-        corpus = self._encoded(X)
-        return self.model_.distributions(corpus)
+        return self._fitted.next_distribution(X, lengths=lengths, unknown=self._policy(unknown))
 
     def predict_next(
-        self, X: Sequences, k: int = 1, *, lengths: ArrayLike | None = None
+        self,
+        X: Sequences,
+        k: int = 1,
+        *,
+        lengths: ArrayLike | None = None,
+        unknown: Unknown | None = None,
     ) -> list[list[tuple[Symbol, float]]]:
         """Return the k likeliest continuations of each sequence, with probabilities."""
-        corpus = self._encoded(X, lengths)
-        return self.model_.predict_next(corpus, k)
+        return self._fitted.predict_next(X, k, lengths=lengths, unknown=self._policy(unknown))
 
     def sample(
         self, n: int = 1, *, length: int | None = None, random_state: RandomState = None
@@ -62,5 +76,9 @@ class PredictorEstimator(SequenceEstimator):
 
         Without ends to draw (``ends=False``) a length must be given.
         """
+        return self._fitted.sample(n, length=length, random_state=random_state)
+
+    @property
+    def _fitted(self) -> Predictor:
         check_is_fitted(self, "model_")
-        return self.model_.sample(n, length=length, random_state=random_state)
+        return self.model_

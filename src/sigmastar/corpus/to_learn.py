@@ -1,0 +1,67 @@
+"""Sequences to learn from: coded, with a policy for symbols that come later."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import chain
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from sigmastar.core.errors import CharactersWarning, InvalidData
+from sigmastar.corpus.alphabet import Alphabet, Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+
+__all__ = ["corpus_to_learn"]
+
+_LOOKED_AT = 1000  # sequences, to tell words from characters
+_MOST_WORDS = 200  # distinct ones: running text has more
+
+
+def corpus_to_learn(
+    X: Sequences,
+    lengths: ArrayLike | None,
+    alphabet: Alphabet | None,
+    unknown: Unknown | Literal["auto"],
+) -> Corpus:
+    """Encode sequences to learn from; under ``unknown="unk"`` the alphabet has a symbol for it.
+
+    "auto" is what the alphabet says; where none is given, "unk" for events with names (symbols of
+    more than one character, of which there may be more than were seen), and "error" for others.
+    """
+    policy = None if unknown == "auto" else unknown
+    if alphabet is None and isinstance(X, list):
+        _tell_characters(X)
+    corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=policy)
+    if unknown == "auto":
+        named = any(isinstance(s, str) and len(s) > 1 for s in corpus.alphabet)
+        unknown = "unk" if alphabet is None and named else corpus.alphabet.unknown
+    if unknown == "unk" and corpus.alphabet.unk is None:
+        corpus = corpus.recode(corpus.alphabet.with_unk())
+    if len(corpus) == 0:
+        raise InvalidData("X must hold at least one sequence; it is empty.")
+    # What is learned keeps the policy, in its file, too.
+    return Corpus._trusted(corpus.symbols, corpus.offsets, corpus.alphabet.with_policy(unknown))
+
+
+def _tell_characters(texts: list[Any]) -> None:
+    """Warn of strings that look like a few words, said again and again, with spaces between.
+
+    Pieces of one length are cut from running text: there characters are meant.
+    """
+    some = texts[:_LOOKED_AT]
+    if not some or not all(type(text) is str for text in some):
+        return
+    if len(some) > 2 and len({len(text) for text in some[:-1]}) == 1 and len(set(some)) > 1:
+        return
+    spaced = [text.split() for text in some if " " in text.strip()]
+    words = list(chain.from_iterable(spaced))
+    few = len(set(words)) <= min(len(words) / 3, _MOST_WORDS)
+    if 2 * len(spaced) > len(some) and few and any(len(word) > 1 for word in words):
+        warnings.warn(
+            f"strings are learned character by character, {some[0][:30]!r} with its spaces. If "
+            "words are meant: [text.split() for text in X]. If characters are: [list(text) for "
+            "text in X].",
+            CharactersWarning,
+            stacklevel=5,
+        )
