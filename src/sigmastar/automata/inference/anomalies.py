@@ -18,7 +18,7 @@ import numpy as np
 
 from sigmastar.automata.inference.likelihood import next_likelihoods
 from sigmastar.automata.inference.scoring import FLOOR, log_prefix_proba, log_proba
-from sigmastar.automata.models.subject import automaton_of
+from sigmastar.automata.models.subject import machine_of
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import Choice, Real, check
 from sigmastar.core.types import FloatArray, IndexArray
@@ -71,7 +71,7 @@ def anomaly_scores(model: Any, X: Sequences, *, by: By = "max") -> Anomalies:
     (True, 1)
     """
     check("by", by, Choice("max", "mean"))
-    machine = _machine(model)
+    machine = machine_of(model)
     given = as_corpus(X)
     names = machine.alphabet
     other = -1 if names.unk is None else names.index(names.unk)
@@ -122,11 +122,6 @@ def alarm_threshold(
             f"it holds {len(scores)}. Give more, or allow more false alarms."
         )
     return float(np.quantile(scores, 1.0 - false_alarms, method="higher"))
-
-
-def _machine(model: Any) -> Any:
-    learned = getattr(model, "model_", model)
-    return learned if isinstance(learned, Predictor) else automaton_of(model)
 
 
 def _bits(machine: Any, corpus: Corpus) -> tuple[FloatArray, FloatArray]:

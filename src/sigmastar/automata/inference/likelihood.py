@@ -10,48 +10,62 @@ are cut from running text, their ends say nothing.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sigmastar.automata.inference.expected_counts import thread_count
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence, spread_nodes
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.automata.models.subject import as_wfa
+from sigmastar.automata.models.subject import machine_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.rules import AnyOf, Flag, Nothing, Real, check
 from sigmastar.core.types import FloatArray
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus, positions_after
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences, positions_after
+from sigmastar.corpus.questions import questions
+from sigmastar.ngrams.predictor import Predictor
 
 __all__ = ["bits_per_symbol", "mean_next_likelihood", "next_likelihoods"]
 
 
 def next_likelihoods(
-    model: WFA | HMM, X: Sequences, *, ends: bool = False, floor: float | None = None
+    model: Any,
+    X: Sequences,
+    *,
+    ends: bool = False,
+    floor: float | None = None,
+    lengths: ArrayLike | None = None,
+    unknown: Unknown | None = None,
 ) -> FloatArray:
     """Return the likelihood of every symbol given what precedes it, one sequence after the other.
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         The model.
     X : Corpus or list of sequences
         What came.
     ends : bool
         Whether the end of the sequence is among the continuations. If not, likelihoods are given
-        that a symbol follows.
+        that a symbol follows. (Models of n-grams or contexts have chosen when they were learned.)
     floor : float, optional
         Least likelihood of a continuation, before renormalising; by default zero for PFA and HMM,
         and for other WFAs that of conditional scoring.
+    lengths, unknown
+        As for :func:`~sigmastar.log_proba`.
     """
     check("ends", ends, Flag())
     check("floor", floor, AnyOf(Real(0, 1, open_high=True), Nothing()))
-    automaton = as_wfa(model)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    automaton = machine_of(model)
+    corpus = questions(model, automaton.alphabet, X, lengths=lengths, unknown=unknown)
+    if isinstance(automaton, Predictor):
+        return automaton.likelihoods(corpus)[0]
     least = (0.0 if isinstance(automaton, PFA) else FLOOR) if floor is None else float(floor)
     readout = Readout.of(automaton)
     if not ends:
@@ -87,38 +101,55 @@ def _fill(
 
 
 def mean_next_likelihood(
-    model: WFA | HMM, X: Sequences, *, skip: int = 0, ends: bool = False, floor: float | None = None
+    model: Any,
+    X: Sequences,
+    *,
+    skip: int = 0,
+    ends: bool = False,
+    floor: float | None = None,
+    unknown: Unknown | None = None,
 ) -> float:
     """Return the mean likelihood of the next symbol, after the first ``skip`` of each sequence.
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         The model.
     X : Corpus or list of sequences
         What came.
     skip : int
         How many symbols of each sequence are read but not counted.
-    ends, floor
+    ends, floor, unknown
         As in :func:`next_likelihoods`.
     """
-    return float(_counted(model, X, skip, ends, floor).mean())
+    return float(_counted(model, X, skip, ends, floor, unknown).mean())
 
 
 def bits_per_symbol(
-    model: WFA | HMM, X: Sequences, *, skip: int = 0, ends: bool = False, floor: float | None = None
+    model: Any,
+    X: Sequences,
+    *,
+    skip: int = 0,
+    ends: bool = False,
+    floor: float | None = None,
+    unknown: Unknown | None = None,
 ) -> float:
     """Return the mean of −log₂ of the likelihood of the next symbol; infinite if one was zero.
 
     Parameters are those of :func:`mean_next_likelihood`.
     """
     with np.errstate(divide="ignore"):
-        return float(-np.log2(_counted(model, X, skip, ends, floor)).mean())
+        return float(-np.log2(_counted(model, X, skip, ends, floor, unknown)).mean())
 
 
 def _counted(
-    model: WFA | HMM, X: Sequences, skip: int, ends: bool, floor: float | None
+    model: Any,
+    X: Sequences,
+    skip: int,
+    ends: bool,
+    floor: float | None,
+    unknown: Unknown | None,
 ) -> FloatArray:
-    corpus = as_corpus(X, alphabet=as_wfa(model).alphabet)
+    corpus = questions(model, machine_of(model).alphabet, X, unknown=unknown)
     counted = positions_after(corpus, skip)
     return next_likelihoods(model, corpus, ends=ends, floor=floor)[counted]

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
 from sigmastar.automata.kernels.readout import clip_rows, follow_sequence
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.automata.models.subject import as_wfa
+from sigmastar.automata.models.subject import as_wfa, machine_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
-from sigmastar.corpus.end import END
-from sigmastar.ngrams.predictor import Predictor
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.questions import questions
+from sigmastar.ngrams.predictor import Predictor, likeliest_columns
 
 __all__ = ["next_distribution", "next_symbol_errors", "predict_next"]
 
 
-def next_distribution(model: WFA | HMM | Predictor, X: Sequences) -> FloatArray:
+def next_distribution(
+    model: Any,
+    X: Sequences,
+    *,
+    lengths: ArrayLike | None = None,
+    unknown: Unknown | None = None,
+) -> FloatArray:
     """Return the probabilities of what follows each prefix, shape (len(X), n_symbols + 1).
 
     Columns are the symbols of the model's alphabet, then the end of the string. Weights of a WFA
@@ -32,15 +41,17 @@ def next_distribution(model: WFA | HMM | Predictor, X: Sequences) -> FloatArray:
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         The model.
     X : Corpus or list of sequences
         The prefixes.
+    lengths, unknown
+        As for :func:`~sigmastar.log_proba`.
     """
-    if isinstance(model, Predictor):
-        return model.distributions(as_corpus(X, alphabet=model.alphabet))
-    automaton = as_wfa(model)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    automaton = machine_of(model)
+    corpus = questions(model, automaton.alphabet, X, lengths=lengths, unknown=unknown)
+    if isinstance(automaton, Predictor):
+        return automaton.distributions(corpus)
     readout = Readout.of(automaton)
     result = np.empty((len(corpus), automaton.n_symbols + 1))
     for first, run in batches(corpus, automaton.n_states):
@@ -50,34 +61,32 @@ def next_distribution(model: WFA | HMM | Predictor, X: Sequences) -> FloatArray:
 
 
 def predict_next(
-    model: WFA | HMM | Predictor, X: Sequences, k: int = 1
+    model: Any,
+    X: Sequences,
+    k: int = 1,
+    *,
+    lengths: ArrayLike | None = None,
+    unknown: Unknown | None = None,
 ) -> list[list[tuple[Symbol, float]]]:
     """Return the k likeliest continuations of each prefix, with probabilities.
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         The model.
     X : Corpus or list of sequences
         Prefixes.
     k : int
         How many continuations; the end of the string counts as one, as ``END``.
+    lengths, unknown
+        As for :func:`~sigmastar.log_proba`.
     """
     check("k", k, Integer(1))
-    if isinstance(model, Predictor):
-        return model.predict_next(as_corpus(X, alphabet=model.alphabet), k)
-    automaton = as_wfa(model)
-    probabilities = next_distribution(automaton, X)
-    names: list[Symbol] = [*automaton.alphabet.symbols, END]
-    # A stable sort: among equals the earlier symbol comes first, the end last.
-    best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
-    return [
-        [(names[column], float(row[column])) for column in columns]
-        for row, columns in zip(probabilities, best, strict=True)
-    ]
+    probabilities = next_distribution(model, X, lengths=lengths, unknown=unknown)
+    return likeliest_columns(probabilities, machine_of(model).alphabet, k)
 
 
-def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
+def next_symbol_errors(model: Any, X: Sequences) -> tuple[int, int]:
     """Count the positions at which the likeliest continuation is not what follows.
 
     Every position of every string counts, the end of the string included. Returns the number of
@@ -91,7 +100,7 @@ def next_symbol_errors(model: WFA | HMM, X: Sequences) -> tuple[int, int]:
         Whole strings.
     """
     automaton = as_wfa(model)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    corpus = questions(model, automaton.alphabet, X)
     readout = Readout.of(automaton)
     right = 0
     for _, run in batches(corpus, automaton.n_states):

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sigmastar.automata.inference.viterbi import path_automaton
 from sigmastar.automata.kernels.paths import state_shares
-from sigmastar.automata.models.hmm import HMM
-from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
-from sigmastar.corpus.corpus import Sequences, as_corpus
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.questions import questions
 
 __all__ = ["posterior"]
 
 
-def posterior(model: PFA | HMM, X: Sequences, *, whole: bool = True) -> list[FloatArray]:
+def posterior(
+    model: Any, X: Sequences, *, whole: bool = True, unknown: Unknown | None = None
+) -> list[FloatArray]:
     """Return P(state at point t | sequence) for every point of every sequence.
 
     Parameters are those of :func:`~sigmastar.automata.inference.viterbi`. Each array has shape
     (symbols + 1, n_states): before each symbol, then at the end.
     """
     automaton, final = path_automaton(model, whole)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    corpus = questions(model, automaton.alphabet, X, unknown=unknown)
     result = []
     for index in range(len(corpus)):
         codes = corpus.codes(index)

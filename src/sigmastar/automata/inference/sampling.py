@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.kernels.readout import clip_rows
 from sigmastar.automata.kernels.sampling import draw_strings
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.automata.models.subject import as_wfa
+from sigmastar.automata.models.subject import machine_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.rng import RandomState, as_generator
@@ -22,7 +23,7 @@ __all__ = ["sample"]
 
 
 def sample(
-    model: WFA | HMM | Predictor,
+    model: Any,
     n: int = 1,
     *,
     random_state: RandomState = None,
@@ -33,7 +34,7 @@ def sample(
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         A PFA or HMM is run state by state; a general WFA is read as a predictor (conditional
         scoring) and each symbol is drawn from the clipped next-symbol distribution.
     n : int
@@ -48,10 +49,10 @@ def sample(
     check("n", n, Integer(0))
     check("length", length, AnyOf(Integer(0), Nothing()))
     check("max_length", max_length, Integer(0))
-    if isinstance(model, Predictor):
-        drawn = model.sample(n, length=length, random_state=random_state)
-        return Corpus.from_sequences(drawn, alphabet=model.alphabet)
-    automaton = as_wfa(model)
+    automaton = machine_of(model)
+    if isinstance(automaton, Predictor):
+        drawn = automaton.sample(n, length=length, random_state=random_state)
+        return Corpus.from_sequences(drawn, alphabet=automaton.alphabet)
     rng = as_generator(random_state)
     limit = max_length + 1 if length is None else length
     if isinstance(automaton, PFA):

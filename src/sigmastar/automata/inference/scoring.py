@@ -10,21 +10,23 @@ it met. That is a probability by construction, and equals the raw value where th
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
 from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
-from sigmastar.automata.models.subject import as_wfa
+from sigmastar.automata.models.subject import as_wfa, machine_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Choice, Real, check
 from sigmastar.core.types import FloatArray, IndexArray
-from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Corpus, Sequences
+from sigmastar.corpus.questions import questions
 from sigmastar.ngrams.predictor import Predictor
 
 __all__ = [
@@ -44,13 +46,19 @@ _SCORING = Choice("auto", "raw", "conditional")
 
 
 def log_proba(
-    model: WFA | HMM | Predictor, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
+    model: Any,
+    X: Sequences,
+    *,
+    scoring: Scoring = "auto",
+    floor: float = FLOOR,
+    lengths: ArrayLike | None = None,
+    unknown: Unknown | None = None,
 ) -> FloatArray:
     """Return the natural logarithm of each string's probability.
 
     Parameters
     ----------
-    model : WFA, PFA, HMM or model of n-grams or contexts
+    model : WFA, PFA, HMM, model of n-grams or contexts, or an estimator fitted to one
         The model. Those that predict symbol by symbol have one way of scoring only.
     X : Corpus or list of sequences
         Whole strings.
@@ -60,23 +68,41 @@ def log_proba(
         for other WFAs.
     floor : float
         Least probability of a symbol or the end in conditional scoring, before renormalising.
+    lengths : array of int, optional
+        If given, X is one flat run of symbols, cut into pieces of these lengths.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know: refuse them; leave them out, with a
+        warning, because the score is then that of what remains; or read them as the model's symbol
+        for the unknown. By default what the model was learned with.
     """
-    if isinstance(model, Predictor):
-        return model.log_proba(as_corpus(X, alphabet=model.alphabet))
-    return _scores(model, X, scoring, floor, whole=True)
+    machine = machine_of(model)
+    corpus = questions(model, machine.alphabet, X, lengths=lengths, unknown=unknown, scored=True)
+    if isinstance(machine, Predictor):
+        return machine.log_proba(corpus)
+    return _scores(machine, corpus, scoring, floor, whole=True)
 
 
 def log_prefix_proba(
-    model: WFA | HMM, X: Sequences, *, scoring: Scoring = "auto", floor: float = FLOOR
+    model: Any,
+    X: Sequences,
+    *,
+    scoring: Scoring = "auto",
+    floor: float = FLOOR,
+    lengths: ArrayLike | None = None,
+    unknown: Unknown | None = None,
 ) -> FloatArray:
     """Return the natural logarithm of the probability that a string begins with each of X.
 
     Parameters are those of :func:`log_proba`.
     """
-    return _scores(model, X, scoring, floor, whole=False)
+    machine = machine_of(model)
+    corpus = questions(model, machine.alphabet, X, lengths=lengths, unknown=unknown, scored=True)
+    if isinstance(machine, Predictor):
+        return machine.log_prefix_proba(corpus)
+    return _scores(machine, corpus, scoring, floor, whole=False)
 
 
-def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
+def string_weights(model: Any, X: Sequences, *, unknown: Unknown | None = None) -> FloatArray:
     """Return f(x) itself for each string, negative or not (and zero where it underflows).
 
     Parameters
@@ -85,6 +111,8 @@ def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
         The model.
     X : Corpus or list of sequences
         The strings.
+    unknown
+        As for :func:`log_proba`.
 
     Examples
     --------
@@ -94,7 +122,7 @@ def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
     [0.5, 0.125, 0.03125]
     """
     automaton = as_wfa(model)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    corpus = questions(model, automaton.alphabet, X, unknown=unknown, scored=True)
     weights = np.empty(len(corpus))
     for first, run in batches(corpus, automaton.n_states):
         values, exponents = _raw(automaton, run, automaton.final)
@@ -102,11 +130,9 @@ def string_weights(model: WFA | HMM, X: Sequences) -> FloatArray:
     return weights
 
 
-def _scores(model: WFA | HMM, X: Sequences, scoring: str, floor: float, whole: bool) -> FloatArray:
+def _scores(automaton: WFA, corpus: Corpus, scoring: str, floor: float, whole: bool) -> FloatArray:
     check("scoring", scoring, _SCORING)
     check("floor", floor, Real(0, 1, open_high=True))
-    automaton = as_wfa(model)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
     scores = np.empty(len(corpus))
     conditional = scoring == "conditional" or (scoring == "auto" and not isinstance(automaton, PFA))
     functional = automaton.final if whole else automaton.prefix_final

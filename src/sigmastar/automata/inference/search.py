@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import heapq
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.kernels.readout import clip_row
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.subject import as_wfa
-from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
 
@@ -31,13 +29,13 @@ _ROOT = -1  # the code of the entry that stands for the empty prefix
 
 
 def likeliest_strings(
-    model: WFA | HMM, k: int = 10, *, max_opened: int = 50_000
+    model: Any, k: int = 10, *, max_opened: int = 50_000
 ) -> list[tuple[list[Symbol], float]]:
     """Return the k likeliest strings with their probabilities, likeliest first.
 
     Parameters
     ----------
-    model : WFA, PFA or HMM
+    model : WFA, PFA, HMM, or an estimator fitted to one
         A general WFA is read as a predictor (conditional scoring, without a floor).
     k : int
         How many strings.

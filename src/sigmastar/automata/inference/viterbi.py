@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigmastar.automata.kernels.paths import best_path
-from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa
-from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.types import FloatArray, SymbolArray
-from sigmastar.corpus.corpus import Sequences, as_corpus
+from sigmastar.corpus.alphabet import Unknown
+from sigmastar.corpus.corpus import Sequences
+from sigmastar.corpus.questions import questions
 
 __all__ = ["Decoded", "path_automaton", "viterbi"]
 
@@ -29,7 +29,7 @@ class Decoded(NamedTuple):
     log_proba: FloatArray
 
 
-def path_automaton(model: WFA | HMM, whole: bool) -> tuple[PFA, FloatArray]:
+def path_automaton(model: Any, whole: bool) -> tuple[PFA, FloatArray]:
     """Return the automaton whose paths are meant, and its final weights (ones for prefixes)."""
     automaton = as_wfa(model)
     if not isinstance(automaton, PFA):
@@ -40,17 +40,21 @@ def path_automaton(model: WFA | HMM, whole: bool) -> tuple[PFA, FloatArray]:
     return automaton, automaton.final if whole else np.ones(automaton.n_states)
 
 
-def viterbi(model: PFA | HMM, X: Sequences, *, whole: bool = True) -> Decoded:
+def viterbi(
+    model: Any, X: Sequences, *, whole: bool = True, unknown: Unknown | None = None
+) -> Decoded:
     """Find the likeliest path of states behind each sequence.
 
     Parameters
     ----------
-    model : PFA or HMM
+    model : PFA, HMM, or an estimator fitted to one
         The model.
     X : Corpus or list of sequences
         What was observed.
     whole : bool
         Whether sequences are whole strings (the path must stop) or the beginnings of strings.
+    unknown
+        As for :func:`~sigmastar.log_proba`.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def viterbi(model: PFA | HMM, X: Sequences, *, whole: bool = True) -> Decoded:
         Paths and their log-probabilities, minus infinity where no path exists.
     """
     automaton, final = path_automaton(model, whole)
-    corpus = as_corpus(X, alphabet=automaton.alphabet)
+    corpus = questions(model, automaton.alphabet, X, unknown=unknown)
     paths: list[SymbolArray] = []
     log_weights = np.empty(len(corpus))
     for index in range(len(corpus)):

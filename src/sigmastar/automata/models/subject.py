@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from sigmastar.automata.models.base import StateModel
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidModel, InvalidParameter
 from sigmastar.core.stored_model import StoredModel
+from sigmastar.ngrams.predictor import Predictor
 
-__all__ = ["Automaton", "as_wfa", "automaton_of"]
+__all__ = ["Automaton", "as_wfa", "automaton_of", "machine_of"]
 
 Automaton: TypeAlias = WFA | HMM
 
@@ -37,11 +37,22 @@ def automaton_of(thing: Any, name: str = "model") -> Automaton:
     )
 
 
-def as_wfa(model: StateModel) -> WFA:
-    """Return the automaton of a model: an HMM as its PFA, a WFA as it is."""
-    if not isinstance(model, Automaton):
+def as_wfa(model: Any) -> WFA:
+    """Return the automaton of a model or of a fitted estimator: an HMM as its PFA."""
+    if hasattr(model, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model, "model_")
+    automaton = getattr(model, "model_", model)
+    if not isinstance(automaton, Automaton):
         raise InvalidModel(
             f"the model must be an automaton over strings (WFA, PFA or HMM); got a "
-            f"{type(model).__name__}. Use the commands and functions of its own kind."
+            f"{type(automaton).__name__}. Use the commands and functions of its own kind."
         )
-    return model.to_pfa() if isinstance(model, HMM) else model
+    return automaton.to_pfa() if isinstance(automaton, HMM) else automaton
+
+
+def machine_of(model: Any) -> WFA | Predictor:
+    """Return what answers for a model or an estimator: an automaton, or a predictor."""
+    learned = getattr(model, "model_", model)
+    return learned if isinstance(learned, Predictor) else as_wfa(model)
