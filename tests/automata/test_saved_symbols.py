@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.core.atomic import atomic_write
-from sigmastar.core.errors import FileFormatError, InvalidParameter
+from sigmastar.core.errors import DataNotFound, FileFormatError, InvalidParameter
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 
 PLAIN = st.one_of(
@@ -80,7 +80,7 @@ def test_symbols_of_unknown_form_are_refused(tmp_path, symbols):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileFormatError, match=r"nowhere.sigma: no such file"):
+    with pytest.raises(DataNotFound, match=r"nowhere.sigma' cannot be opened"):
         ss.load(tmp_path / "nowhere.sigma")
 
 

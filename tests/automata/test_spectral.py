@@ -139,8 +139,6 @@ def test_ranks_and_parameters_out_of_bounds_are_refused():
         ss.SpectralWFA(50, basis_size=5).fit(CORPUS)
     with pytest.raises(ss.errors.InvalidParameter, match="statistics must be 'substring'"):
         ss.SpectralWFA(statistics="words").fit(CORPUS)
-    with pytest.raises(ss.errors.InvalidParameter, match="integer for partial_fit"):
-        ss.SpectralWFA().partial_fit(CORPUS)
     with pytest.raises(ss.errors.InvalidParameter, match="must not be all zero"):
         ss.SpectralWFA(1, basis=(["bbbb"], ["aaaa"]), statistics="string").fit(["ab", "b"])
     with pytest.raises(ss.errors.InvalidData, match="at least 2 sequences"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sigmastar.automata.auto.parts import learn_auto_of_parts
 from sigmastar.automata.auto.replay import replay_recipe
@@ -15,6 +15,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import AnyOf, Integer, Nothing, Real, Rule
 from sigmastar.core.types import Learned
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.partitions import Data, Partitions
 
 __all__ = ["AutoWFA"]
@@ -43,8 +44,12 @@ class AutoWFA(AutomatonEstimator):
         Threads.
     random_state : int, Generator, …
         Seeds the held-out part and all starts.
-    alphabet, unknown
-        Coding of the symbols, and what to do with others: as in :class:`SpectralWFA`.
+    alphabet : Alphabet, optional
+        Coding of the symbols; by default that of the data.
+    unknown : {"auto", "error", "ignore", "unk"}
+        What to do with symbols outside the alphabet. "auto" keeps to the alphabet that is given;
+        without one it is "unk" for events with names (symbols of more than one character): new ones
+        get a probability that is learned from how often symbols are new. It is "error" for others.
 
     Attributes
     ----------
@@ -69,6 +74,7 @@ class AutoWFA(AutomatonEstimator):
 
     time_budget: float = 60.0
     _: KW_ONLY
+    unknown: Unknown | Literal["auto"] = "auto"
     recipe: Mapping[str, Any] | None = None
     n_jobs: int | None = None
     random_state: RandomState = None

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,11 @@ from sklearn.base import clone
 from sigmastar.automata.estimators.base import AutomatonEstimator
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
+from sigmastar.automata.learn.em_sizes import CRITERIA, criteria_of, learn_size
 from sigmastar.automata.learn.em_start import start_from
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
+from sigmastar.automata.models.subject import automaton_of
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.rng import RandomState, as_generator
@@ -32,7 +34,18 @@ __all__ = ["BaumWelchHMM", "BaumWelchPFA", "memory_sample"]
 _SAMPLE = 20_000  # sequences of Partitions that a start is found from
 
 
-_MODEL = Instance(WFA, HMM, AutomatonEstimator, words="a model or an estimator")
+class _Start:
+    """A model, or anything that learns one: it has ``fit``, and then ``model_``."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, (WFA, HMM)) or _learns(value)
+
+    def describe(self) -> str:
+        return "a model or an estimator"
+
+
+def _learns(value: object) -> bool:
+    return callable(getattr(value, "fit", None)) and not isinstance(value, type)
 
 
 @dataclass(eq=False, repr=False)
@@ -41,8 +54,10 @@ class _BaumWelch(AutomatonEstimator):
 
     _takes_parts: ClassVar[bool] = True
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "n_states": Integer(1),
-        "init": AnyOf(Choice("random"), _MODEL),
+        "n_states": AnyOf(Choice("auto"), Integer(1)),
+        "max_states": Integer(1),
+        "criterion": Choice(*CRITERIA),
+        "init": AnyOf(Choice("random"), _Start()),
         "max_iter": Integer(0),
         "tol": Real(0),
         "n_restarts": Integer(1),
@@ -60,8 +75,10 @@ class _BaumWelch(AutomatonEstimator):
         "n_jobs": AnyOf(Integer(), Nothing()),
     }
 
-    n_states: int = 10
+    n_states: int | Literal["auto"] = 10
     _: KW_ONLY
+    max_states: int = 40
+    criterion: Literal["bic", "aic"] = "bic"
     init: Any = "random"
     max_iter: int = 100
     tol: float = 1e-4
@@ -139,32 +156,63 @@ class _BaumWelch(AutomatonEstimator):
             validation = corpus.take(np.flatnonzero(held_out))
             train = corpus.take(np.flatnonzero(~held_out))
             weights = None if weights is None else weights[~held_out]
-        start = self._start(family, train, seeds[1])
-        return learn_baum_welch(
-            train,
-            family,
-            self.n_states,
-            start=start,
-            settings=self._settings(BaumWelchSettings),
-            weights=weights,
-            validation=validation,
-            random_state=seeds[2],
-            checkpoint=self.checkpoint,
-            checkpoint_every=self.checkpoint_every,
-        )
 
-    def _start(self, family: Family, corpus: Data, rng: np.random.Generator) -> Parameters | None:
+        def learn(n_states: int) -> Learned[PFA | HMM]:
+            sizes = self.n_states == "auto"
+            starting, training = (seed.spawn(1)[0] if sizes else seed for seed in seeds[1:])
+            return learn_baum_welch(
+                train,
+                family,
+                n_states,
+                start=self._start(family, train, starting, n_states),
+                settings=self._settings(BaumWelchSettings),
+                weights=weights,
+                validation=validation,
+                random_state=training,
+                checkpoint=self.checkpoint,
+                checkpoint_every=self.checkpoint_every,
+            )
+
+        if self.n_states != "auto":
+            learned = learn(self.n_states)
+        else:
+            self._check_auto(corpus)
+            learned = learn_size(
+                learn, cast(Corpus, train), most=self.max_states, criterion=self.criterion
+            )
+        if not isinstance(corpus, Corpus):
+            return learned
+        found = criteria_of(learned.model, corpus)
+        return Learned(learned.model, {**learned.info, **found._asdict()})
+
+    def _check_auto(self, corpus: Data) -> None:
+        """Refuse what fixes the size, or must not be repeated for each."""
+        for name, is_bad, remedy in (
+            ("X", isinstance(corpus, Partitions), "Choose a size on a sample, such as X[:50_000]."),
+            ("init", isinstance(self.init, (WFA, HMM)), "A model has its size: give n_states."),
+            ("checkpoint", self.checkpoint is not None, "Choose a size first, without it."),
+            ("warm_start", self.warm_start, "Choose a size first, without it."),
+        ):
+            if is_bad:
+                raise InvalidParameter(f"{name} does not go with n_states='auto'. {remedy}")
+
+    def _start(
+        self, family: Family, corpus: Data, rng: np.random.Generator, n_states: int
+    ) -> Parameters | None:
         """Give the parameters to start from, or None for random ones."""
         if self.warm_start and hasattr(self, "model_"):
             init: Any = self.model_
         elif isinstance(self.init, str):
             return None
-        elif isinstance(self.init, AutomatonEstimator):
-            init = clone(self.init).fit(corpus).model_
+        elif _learns(self.init):
+            # Any learner will do, whether scikit-learn knows how to clone it or not.
+            learner = clone(self.init, safe=False)
+            learner.fit(corpus)
+            init = automaton_of(learner, "init")
         else:
             init = self.init
         sample = memory_sample(corpus)
-        return start_from(init, family, sample, n_states=self.n_states, random_state=rng)
+        return start_from(init, family, sample, n_states=n_states, random_state=rng)
 
 
 class BaumWelchPFA(_BaumWelch):
@@ -172,11 +220,15 @@ class BaumWelchPFA(_BaumWelch):
 
     Parameters
     ----------
-    n_states : int
-        Size of random starts, and of what a general WFA given as ``init`` is turned into.
+    n_states : int or "auto"
+        Size of random starts, and of what a general WFA given as ``init`` is turned into. "auto"
+        tries 1, 2, … states up to ``max_states`` and keeps those that ``criterion`` likes best.
+    max_states, criterion
+        Greatest size that "auto" tries, and what it judges by: "bic" or "aic".
     init : "random", model or estimator
-        Where to start. An estimator is fitted first; a PFA or HMM is taken as it is (and keeps its
-        size); a WFA with negative weights is turned into a PFA by clustering predicted futures.
+        Where to start. An estimator, or whatever has ``fit`` and then an automaton as ``model_``,
+        is fitted first; a PFA or HMM is taken as it is (and keeps its size); a WFA with negative
+        weights is turned into a PFA by clustering predicted futures.
     max_iter, tol
         Steps at most; least improvement of the mean log-likelihood of a sequence.
     n_restarts, restart_iter
@@ -209,7 +261,8 @@ class BaumWelchPFA(_BaumWelch):
         What was learned.
     info_ : dict
         ``objective`` after each step (mean log-likelihood of a sequence, plus the prior's share),
-        ``held_out``, ``n_iter``, ``converged``, ``seconds``.
+        ``held_out``, ``n_iter``, ``converged``, ``seconds``; ``bic``, ``aic`` and
+        ``n_parameters`` of the model on the sequences learned from; with "auto" also ``path``.
 
     Examples
     --------

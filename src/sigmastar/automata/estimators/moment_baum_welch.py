@@ -24,12 +24,16 @@ class _MomentBaumWelch(BaumWelchPFA):
     """Tries several starts for ``restart_iter`` steps each, and goes on from the best."""
 
     @abstractmethod
-    def _learners(self, corpus: Corpus, rng: np.random.Generator) -> list[LearnStart]:
+    def _learners(
+        self, corpus: Corpus, rng: np.random.Generator, n_states: int
+    ) -> list[LearnStart]:
         """List how to learn the models to start from."""
 
-    def _start(self, family: Family, corpus: Data, rng: np.random.Generator) -> Parameters | None:
+    def _start(
+        self, family: Family, corpus: Data, rng: np.random.Generator, n_states: int
+    ) -> Parameters | None:
         sample = memory_sample(corpus)
-        learners = self._learners(sample, rng)
+        learners = self._learners(sample, rng, n_states)
         return best_start(
             sample, family, learners, n_iter=self.restart_iter, rng=rng, n_jobs=self.n_jobs
         )
@@ -59,8 +63,10 @@ class SeparableBaumWelch(_MomentBaumWelch):
     2
     """
 
-    def _learners(self, corpus: Corpus, rng: np.random.Generator) -> list[LearnStart]:
-        return separable_starts(self.n_states)
+    def _learners(
+        self, corpus: Corpus, rng: np.random.Generator, n_states: int
+    ) -> list[LearnStart]:
+        return separable_starts(n_states)
 
 
 class TensorBaumWelch(_MomentBaumWelch):
@@ -88,6 +94,8 @@ class TensorBaumWelch(_MomentBaumWelch):
     2
     """
 
-    def _learners(self, corpus: Corpus, rng: np.random.Generator) -> list[LearnStart]:
+    def _learners(
+        self, corpus: Corpus, rng: np.random.Generator, n_states: int
+    ) -> list[LearnStart]:
         seed = int(rng.integers(2**31))
-        return tensor_starts(self.n_states, len(corpus.alphabet), random_state=seed)
+        return tensor_starts(n_states, len(corpus.alphabet), random_state=seed)

@@ -1,14 +1,18 @@
 """Learners by name: what ``sigmastar learn --method`` and the benchmarks can run.
 
 A method is an estimator class with some of its parameters fixed. To offer another, add one line.
+Other packages offer theirs by an entry point of the group ``sigmastar.learners``: its name is the
+method's, and it leads to a class (or a function that makes an object) with ``fit`` and then an
+automaton as ``model_``.
 Nothing heavy is imported before a method is built: the shell asks this table when it completes.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from sigmastar.core.errors import InvalidParameter
@@ -17,7 +21,10 @@ if TYPE_CHECKING:
     from sigmastar.automata.estimators.base import AutomatonEstimator
     from sigmastar.ngrams.predictor_estimator import PredictorEstimator
 
-__all__ = ["METHODS", "LearningMethod", "find_method"]
+__all__ = ["GROUP", "METHODS", "LearningMethod", "find_method", "offered_by_others"]
+
+GROUP = "sigmastar.learners"  # of entry points
+_USUAL = ("random_state", "unknown")
 
 
 @dataclass(frozen=True)
@@ -27,19 +34,23 @@ class LearningMethod:
     estimator: str
     summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    maker: Callable[..., Any] | None = None  # of another package
 
-    def build(self, **options: Any) -> AutomatonEstimator | PredictorEstimator:
+    def build(self, **options: Any) -> Any:
         """Make the estimator; options that are None keep their defaults.
 
         An option that the method does not have is refused.
         """
-        kind = _estimator(self.estimator)
+        kind = _estimator(self.estimator) if self.maker is None else self.maker
         known = inspect.signature(kind).parameters
         given = {key: value for key, value in options.items() if value is not None}
+        if self.maker is not None:  # which need not know what every command passes
+            given = {k: v for k, v in given.items() if k in known or k not in _USUAL}
         for key in given:
             if key not in known:
+                name = getattr(kind, "__name__", kind)
                 raise InvalidParameter(
-                    f"{key} must be left out: {kind.__name__} has no such parameter. It takes "
+                    f"{key} must be left out: {name} has no such parameter. It takes "
                     f"{', '.join(sorted(known))}."
                 )
         return kind(**{**self.fixed, **given})
@@ -114,6 +125,27 @@ METHODS: Mapping[str, LearningMethod] = {
 
 def find_method(name: str) -> LearningMethod:
     """Return a method by name."""
-    if name not in METHODS:
-        raise InvalidParameter(f"method must be one of {', '.join(METHODS)}; got {name!r}.")
-    return METHODS[name]
+    if name in METHODS:
+        return METHODS[name]
+    others = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in others:
+        known = ", ".join([*METHODS, *others])
+        raise InvalidParameter(f"method must be one of {known}; got {name!r}.")
+    point = others[name]
+    try:
+        maker = point.load()
+    except Exception as error:  # whatever another package does when it is imported
+        raise InvalidParameter(
+            f"method {name!r} of the entry point {point.value!r} cannot be loaded: {error}."
+        ) from error
+    if not callable(maker):
+        raise InvalidParameter(
+            f"method {name!r} must be a class with fit, or a function that makes an object with "
+            f"it; the entry point {point.value!r} is {maker!r}."
+        )
+    return LearningMethod(point.value, f"{name} ({point.value})", {}, maker)
+
+
+def offered_by_others() -> list[str]:
+    """Return the names of the methods that other packages offer."""
+    return sorted(point.name for point in entry_points(group=GROUP))

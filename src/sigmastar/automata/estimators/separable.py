@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
@@ -28,10 +29,12 @@ class SeparablePFA(MomentEstimator):
     ----------
     n_states : int or "auto"
         Number of states. "auto" chooses it by held-out likelihood.
-    statistics : {"prefix", "string", "substring"}
+    statistics : {"auto", "prefix", "string", "substring"}
         What the futures of a prefix are made of. "prefix": how likely each string comes next,
         followed by anything; best on most data. "string": exactly that string and the end, as
-        published. "substring": prefixes are any occurrences within sequences.
+        published. "substring": prefixes are any occurrences within sequences. "auto" is "prefix",
+        unless that gives less than a unigram (long sequences, whose later events short prefixes
+        never see): then the better of "prefix" and "substring".
     basis, basis_size, max_length
         As in :class:`SpectralWFA`.
     shrinkage : float or "auto"
@@ -75,7 +78,7 @@ class SeparablePFA(MomentEstimator):
 
     n_states: int | Literal["auto"] = "auto"
     _: KW_ONLY
-    statistics: Statistic = "prefix"
+    statistics: Statistic | Literal["auto"] = "auto"
     shrinkage: float | Literal["auto"] = "auto"
     precondition: bool = True
     revise: bool = True
@@ -95,4 +98,6 @@ class SeparablePFA(MomentEstimator):
     }
 
     def _learn(self, corpus: Data) -> Learned[PFA]:
-        return choose_separable(corpus, self._plan(), self._settings(SeparableSettings))
+        return self._learn_by(
+            corpus, partial(choose_separable, settings=self._settings(SeparableSettings))
+        )

@@ -14,17 +14,17 @@ from sigmastar.automata.learn.choose_spectral import (
     choose_spectral,
     spectral_of_moments,
 )
+from sigmastar.automata.learn.counts_so_far import CountsSoFar
 from sigmastar.automata.learn.diagnosis import diagnosed
 from sigmastar.automata.learn.spectral import Boundaries, spectral_factors, spectral_path
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.hankel import Normalize, scaling_exponent
-from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data
-from sigmastar.ngrams.counts import NgramCounts
 
 __all__ = ["SpectralWFA"]
 
@@ -102,13 +102,9 @@ class SpectralWFA(MomentEstimator):
         "max_states": Integer(1),
     }
 
-    def _keep(self, learned: Learned[Any], corpus: Data) -> Self:
-        # Counted only if partial_fit is to add to it: most models are learned once.
-        self._uncounted = corpus if isinstance(corpus, Corpus) else None
-        self.__dict__.pop("counts_", None)
-        return super()._keep(learned, corpus)
-
     def _learn(self, corpus: Data) -> Learned[WFA]:
+        # Counted only if partial_fit adds to it: most models are learned once.
+        self._counts: CountsSoFar | None = None
         return choose_spectral(corpus, self._plan(), self._settings(SpectralSettings))
 
     def path(
@@ -144,27 +140,42 @@ class SpectralWFA(MomentEstimator):
         """Add sequences to those learned from, and learn anew.
 
         Counts of n-grams are exact and add up: any way of cutting the data into calls gives the
-        same model, bit for bit, as one ``fit``. The alphabet must be given, or that of the first
-        call must hold all symbols. ``n_states`` must be a number: choosing it needs the sequences
-        themselves, and only counts are kept.
+        same model, bit for bit, as one ``fit``. Only the counts are kept if ``n_states`` is a
+        number; choosing it needs the sequences themselves. New symbols widen the alphabet, unless
+        one was given. After :meth:`resume` it goes on where a saved model stopped.
         """
         if self.n_states == "auto":
-            raise InvalidParameter(
-                "n_states must be an integer for partial_fit; got 'auto'. Choose a size on a part "
-                "of the data with fit, then pass it on."
-            )
-        known = getattr(self, "alphabet_", self.alphabet)
-        corpus = self._training_corpus(X, lengths, alphabet=known)
-        plan = self._plan()
-        counts: NgramCounts | None = getattr(self, "counts_", None)
-        if counts is None:
-            counts = plan.zero(corpus.alphabet)
-            before: Corpus | None = getattr(self, "_uncounted", None)
-            if before is not None:
-                counts = counts.add(before)
-        counts = counts.add(corpus)
-        moments = plan.moments(counts, corpus.alphabet)
+            return super().partial_fit(X, y, lengths=lengths)
+        corpus = self._training_corpus(X, lengths)
+        before: CountsSoFar | None = self.__dict__.get("_counts")
+        sequences: Corpus | None = self.__dict__.get("_sequences")
+        if before is None and sequences is not None:
+            before = CountsSoFar.of(sequences, self._plan())
+        elif before is None and hasattr(self, "model_"):
+            return super().partial_fit(X, y, lengths=lengths)  # which says what is missing
+        counts = CountsSoFar.of(corpus, self._plan())
+        if before is not None:
+            counts = before.joined(counts, self._plan())
+        moments = self._plan().moments(counts.ngrams, counts.alphabet)
         learned = spectral_of_moments(moments, self.n_states, self._settings(SpectralSettings))
+        corpus = corpus.recode(counts.alphabet)
+        self._counts = counts
         self._keep(diagnosed(learned, corpus), corpus)
-        self.counts_, self._uncounted = counts, None
+        self._sequences = None
         return self
+
+    def _share_of_new(self, corpus: Data) -> float:
+        counts: CountsSoFar | None = self.__dict__.get("_counts")
+        return super()._share_of_new(corpus) if counts is None else counts.share_of_new()
+
+    def _kept(self) -> dict[str, Any]:
+        counts: CountsSoFar | None = self.__dict__.get("_counts")
+        return super()._kept() if counts is None else counts.to_arrays()
+
+    def _take_up(self, alphabet: Alphabet, kept: dict[str, Any]) -> None:
+        self._counts = None
+        if "windows" in kept:
+            self._counts = CountsSoFar.from_arrays(alphabet, kept)
+            self._sequences = None
+        else:
+            super()._take_up(alphabet, kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import ClassVar, Literal
 
 from sigmastar.automata.estimators.moment_base import MomentEstimator
@@ -32,7 +33,9 @@ class TensorHMM(MomentEstimator):
     n_states : int or "auto"
         Number of states, at most the size of the alphabet. "auto" chooses it by held-out
         likelihood.
-    statistics, basis, basis_size, max_length
+    statistics : {"auto", "prefix", "string", "substring"}
+        As in :class:`SeparablePFA`.
+    basis, basis_size, max_length
         As in :class:`SpectralWFA`.
     normalize : bool, float or "auto"
         Variance scaling, as in :class:`SpectralWFA`; "auto" is one quarter, or with
@@ -74,7 +77,7 @@ class TensorHMM(MomentEstimator):
 
     n_states: int | Literal["auto"] = "auto"
     _: KW_ONLY
-    statistics: Statistic = "prefix"
+    statistics: Statistic | Literal["auto"] = "auto"
     normalize: Normalize = "auto"
     decomposition: Decomposition = "tensor"
     completion: Completion = "regression"
@@ -92,4 +95,6 @@ class TensorHMM(MomentEstimator):
     }
 
     def _learn(self, corpus: Data) -> Learned[HMM]:
-        return choose_tensor(corpus, self._plan(), self._settings(TensorSettings))
+        return self._learn_by(
+            corpus, partial(choose_tensor, settings=self._settings(TensorSettings))
+        )

@@ -95,4 +95,4 @@ def _best(corpus: Data, plan: MomentPlan, settings: ConvexSettings) -> Learned[W
     taus = [share * problem.problem.tau_max for share in _SHARES if share >= chosen["tau"]]
     learned = list(solve(problem, taus))[-1]
     extra = {"exponent": chosen["exponent"], "tau_share": chosen["tau"], "path": tried}
-    return Learned(learned.model, {**learned.info, **extra})
+    return Learned(learned.model, {**learned.info, **extra, **heldout.compared(chosen["score"])})

@@ -70,7 +70,8 @@ def choose_setting(
     for best in sorted(tried, key=lambda trial: -trial["score"]):
         try:
             learned = learn(counts, moments, best)
-            return Learned(learned.model, {**learned.info, "path": tried})
+            told = {"path": tried, **heldout.compared(best["score"])}
+            return Learned(learned.model, {**learned.info, **told})
         except InvalidParameter as error:
             refusal = error
     raise refusal or InvalidParameter("settings must not be empty.")

@@ -106,4 +106,5 @@ def _best(corpus: Data, plan: MomentPlan, settings: SpectralSettings) -> Learned
     factors = decompose(plan.moments_of(corpus), exponent=best["exponent"])
     n_states = min(int(best["n_states"]), factors.rank)
     learned = spectral_path(factors, [n_states], boundaries=settings.boundaries)[0]
-    return Learned(learned.model, {**learned.info, "exponent": best["exponent"], "path": tried})
+    told = {"exponent": best["exponent"], "path": tried, **heldout.compared(best["score"])}
+    return Learned(learned.model, {**learned.info, **told})

@@ -11,11 +11,13 @@ import numpy as np
 
 from sigmastar.automata.inference.scoring import conditional_scores
 from sigmastar.automata.inference.tree import PrefixTree, batches
+from sigmastar.automata.learn.smoothing import background_of
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
+from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.partitions import Data, Partitions
 
@@ -28,8 +30,12 @@ _MOST_WEIGHTS = 5 * 10**7  # weights of continuations that one candidate may cos
 class HeldOut:
     """Sequences kept for scoring, as prefix trees that all candidates share."""
 
-    def __init__(self, corpus: Corpus, most_states: int) -> None:
+    def __init__(self, corpus: Corpus, most_states: int, frequencies: FloatArray) -> None:
         self.n_sequences = len(corpus)
+        self.n_events = corpus.n_symbols + len(corpus)
+        # What a unigram of the other sequences (symbols, then the end) gives to these.
+        logs = np.log(frequencies)
+        self._unigram = float(logs[corpus.symbols].sum() + len(corpus) * logs[-1])
         self._trees = [PrefixTree.grow(run) for _, run in batches(corpus, most_states)]
 
     def score(self, model: WFA | HMM) -> float:
@@ -38,6 +44,16 @@ class HeldOut:
         total = sum(float(conditional_scores(automaton, tree).sum()) for tree in self._trees)
         mean = total / self.n_sequences
         return mean if np.isfinite(mean) else -np.inf
+
+    def compared(self, score: float) -> dict[str, float]:
+        """Return perplexities of a symbol (ends counted) at a score, and of a unigram."""
+        with np.errstate(over="ignore"):
+            own = np.exp(-score * self.n_sequences / self.n_events)
+        return {
+            "held_out_perplexity": float(own),
+            "unigram_perplexity": float(np.exp(-self._unigram / self.n_events)),
+            "held_out_events": self.n_events,
+        }
 
 
 def hold_out(
@@ -53,7 +69,7 @@ def hold_out(
     fraction = min(fraction, most / max(corpus.n_symbols, 1))
     if isinstance(corpus, Partitions):
         aside, others = corpus.split(fraction, int(rng.integers(2**63)))
-        return HeldOut(aside[:], most_states), others
+        return HeldOut(aside[:], most_states, background_of(others)), others
     held = draw_part(len(corpus), fraction, rng, least=1)
     rest = corpus.take(np.flatnonzero(~held))
-    return HeldOut(corpus.take(np.flatnonzero(held)), most_states), rest
+    return HeldOut(corpus.take(np.flatnonzero(held)), most_states, background_of(rest)), rest

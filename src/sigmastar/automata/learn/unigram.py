@@ -1,8 +1,9 @@
 """Whether a learned model is better than knowing how frequent each symbol is.
 
-A unigram draws every symbol, and the end, by its frequency alone. A model that gives the very
-sequences it learned from a smaller probability than that has missed what is in them: moments
-that never saw late symbols, a basis too small, steps that went astray.
+A unigram draws every symbol, and the end, by its frequency alone. A model that gives sequences a
+smaller probability than that has missed what is in them: moments that never saw late symbols, a
+basis too small, steps that went astray. Where a learner holds out sequences to choose by, they
+tell; where it does not, the very sequences that it learned from do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from sigmastar.automata.inference.scoring import log_proba
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["Comparison", "compare_with_unigram"]
@@ -26,11 +28,12 @@ _MARGIN = 1.2  # times the unigram's perplexity, which chance alone hardly gives
 
 @dataclass(frozen=True)
 class Comparison:
-    """Perplexities of a symbol (ends counted) of a model and of a unigram, on training data."""
+    """Perplexities of a symbol (ends counted) of a model and of a unigram, on what was asked."""
 
     model: float
     unigram: float
     n_events: int
+    held_out: bool = False
 
     @property
     def is_poor(self) -> bool:
@@ -40,20 +43,32 @@ class Comparison:
     @property
     def info(self) -> dict[str, float]:
         """Both figures by name."""
-        return {"training_perplexity": self.model, "unigram_perplexity": self.unigram}
+        name = "held_out_perplexity" if self.held_out else "training_perplexity"
+        return {name: self.model, "unigram_perplexity": self.unigram}
 
     def warning(self, learner: str) -> str:
         """Say what is wrong and what helps."""
         return (
             f"{learner} has learned less than the frequencies of the symbols: perplexity "
-            f"{self.model:,.1f} a symbol on its own training sequences, where a unigram has "
+            f"{self.model:,.1f} a symbol on "
+            f"{'sequences held out' if self.held_out else 'its own training sequences'}, where a "
+            "unigram has "
             f"{self.unigram:,.1f}. Try statistics='substring', a larger basis_size, more states, "
             "or another learner (SpectralWFA, SeparableBaumWelch, AutoWFA)."
         )
 
 
-def compare_with_unigram(model: WFA | HMM, corpus: Corpus) -> Comparison:
-    """Compare a model with the unigram of (the first of) the sequences that it learned from."""
+def compare_with_unigram(learned: Learned[WFA | HMM], corpus: Corpus) -> Comparison:
+    """Compare a model with a unigram, where its learner held something out, else on its corpus."""
+    told = learned.info
+    if "held_out_perplexity" in told:
+        events = int(told["held_out_events"])
+        return Comparison(told["held_out_perplexity"], told["unigram_perplexity"], events, True)
+    return _compared(learned.model, corpus)
+
+
+def _compared(model: WFA | HMM, corpus: Corpus) -> Comparison:
+    """Compare with the unigram of (the first of) the sequences that were learned from."""
     within = np.searchsorted(corpus.offsets, _MOST_SYMBOLS, side="right") - 1
     some = corpus[: min(max(int(within), 1), _MOST_SEQUENCES)]
     counts = np.append(np.bincount(some.symbols), len(some)).astype(np.float64)
