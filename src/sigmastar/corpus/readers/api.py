@@ -10,27 +10,35 @@ from typing import Any, Literal
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
-from sigmastar.core.memory import check_memory, memory_budget
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
-from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
+from sigmastar.corpus.alphabet import Alphabet, Unknown, policy_of
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.joined_pairs import join_pairs
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.corpus.readers.cutting import in_whole_file
-from sigmastar.corpus.readers.detect import TAGGED, detect_format
+from sigmastar.corpus.readers.detect import JSON_LINES, TAGGED, detect_format
 from sigmastar.corpus.readers.growing import (
     BLOCK_SYMBOLS,
     Coder,
+    Held,
     cut,
     encode_blocks,
     join,
     number_blocks,
     sort_alphabet,
+    told,
 )
+from sigmastar.corpus.readers.json_lines import json_pairs, json_sentences, json_sequences
 from sigmastar.corpus.readers.pautomac import pautomac_blocks
 from sigmastar.corpus.readers.source import Source, base_name
-from sigmastar.corpus.readers.tagged import Sentence, conllu, tag_columns, word_tag_lines
+from sigmastar.corpus.readers.tagged import (
+    Sentence,
+    conllu,
+    tag_columns,
+    two_columns,
+    word_tag_lines,
+)
 from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
 from sigmastar.corpus.readers.treba import treba_blocks
 from sigmastar.corpus.readers.tsv import tsv_pairs
@@ -46,13 +54,14 @@ __all__ = [
 
 _TAGGED: dict[str, Callable[[Source], Iterator[Sentence]]] = {
     "conllu": conllu,
+    "columns": two_columns,
     "tag-tsv": tag_columns,
     "word-tag": word_tag_lines,
+    "jsonl": json_sentences,
 }
 _COUNT = AnyOf(Nothing(), Integer(0))
 _SIZE = AnyOf(Nothing(), Integer(1))
 _ALPHABET = AnyOf(Nothing(), Instance(Alphabet))
-_SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 _COLUMN_OF = {"form": 0, "upos": 1, "xpos": 2, "lemma": 3}
 _COLUMNS = (*_COLUMN_OF, "form+upos", "form+xpos")
 _SIDES = ("source", "target", "source+target")
@@ -63,7 +72,7 @@ def read_corpus(
     format: str | None = None,
     *,
     alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
     limit: int | None = None,
     chunk: int | None = None,
     column: str | None = None,
@@ -75,14 +84,14 @@ def read_corpus(
     path : str or path
         The file; gzip and xz are recognised by their first bytes, ``"-"`` is standard input.
     format : str, optional
-        ``"pautomac"`` (or ``"spice"``), ``"treba"``, ``"conllu"``, ``"tag-tsv"``, ``"word-tag"``,
-        ``"pairs"``, ``"words"``, ``"chars"`` or ``"chunks"``; found out from name and content by
-        default.
+        ``"pautomac"`` (or ``"spice"``), ``"treba"``, ``"conllu"``, ``"columns"``,
+        ``"tag-tsv"``, ``"word-tag"``, ``"pairs"``, ``"jsonl"``, ``"words"``, ``"chars"`` or
+        ``"chunks"``; found out from name and content by default.
     alphabet : Alphabet, optional
         The coding; by default the symbols that occur, sorted (every integer below the alphabet
         size for PAutomaC, up to the largest for Treba).
-    unknown : {"error", "ignore", "unk"}
-        What to do with symbols outside the alphabet.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols outside the alphabet; by default what the alphabet says.
     limit : int, optional
         Read at most so many sequences.
     chunk : int, optional
@@ -103,7 +112,7 @@ def read_corpus_as(
     path: str | os.PathLike[str],
     format: str | None = None,
     alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
     limit: int | None = None,
     chunk: int | None = None,
     column: str | None = None,
@@ -120,7 +129,7 @@ def read_corpus_as(
                 "alone in the file (cut -f2). On the command line: -f pairs."
             )
         blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, limit is None)
-        corpus = join(list(cut(_told(blocks, source.path), None, limit)))
+        corpus = join(list(cut(told(blocks, source.path), None, limit)))
     sort = found not in ("pautomac", "treba")
     return _finished(corpus, alphabet, unknown, sort=sort), found
 
@@ -131,7 +140,7 @@ def read_span(
     span: tuple[int, int] | None,
     *,
     alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
     chunk: int | None = None,
     column: str | None = None,
 ) -> Corpus:
@@ -156,7 +165,7 @@ def iter_corpus(
     *,
     batch: int = 10_000,
     alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
     limit: int | None = None,
     chunk: int | None = None,
     column: str | None = None,
@@ -200,10 +209,10 @@ def read_pairs(
     columns: tuple[int, int] = (0, 1),
     source_alphabet: Alphabet | None = None,
     target_alphabet: Alphabet | None = None,
-    unknown: Unknown = "error",
+    unknown: Unknown | None = None,
     limit: int | None = None,
 ) -> PairCorpus:
-    """Read pairs of sequences from tab-separated columns.
+    """Read pairs of sequences from tab-separated columns, or from JSON lines (``.jsonl``).
 
     Parameters
     ----------
@@ -227,7 +236,12 @@ def read_pairs(
     if len(columns) != 2 or not all(Integer(0).accepts(column) for column in columns):
         raise InvalidParameter(f"columns must be two integers of at least 0; got {columns!r}.")
     with Source(path) as file:
-        rows = tsv_pairs(file, (columns[0], columns[1]), (source == "words", target == "words"))
+        at_spaces = (source == "words", target == "words")
+        rows = (
+            json_pairs(file, at_spaces)
+            if base_name(file.path).endswith(JSON_LINES)
+            else tsv_pairs(file, (columns[0], columns[1]), at_spaces)
+        )
         return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown, file.path)
 
 
@@ -246,9 +260,10 @@ def read_tagged(
     Parameters
     ----------
     path : str or path
-        CoNLL-U, three tab-separated columns (word, UPOS, XPOS), or lines of word/TAG.
-    format : {"conllu", "tag-tsv", "word-tag"}, optional
-        Found out from name and content by default.
+        CoNLL-U, three tab-separated columns (word, UPOS, XPOS), a word and its tag on a line
+        (HunPos, CoNLL), lines of word/TAG, or JSON lines.
+    format : {"conllu", "columns", "tag-tsv", "word-tag", "jsonl"}, optional
+        Found out from name and content by default; "columns" must be said.
     column : {"upos", "xpos", "lemma"}
         Which tags, or lemmas instead; word/TAG lines have one kind of tag only and no lemmas.
     source_alphabet, target_alphabet : Alphabet, optional
@@ -282,14 +297,14 @@ def _blocks(
     source: Source,
     format: str,
     alphabet: Alphabet | None,
-    unknown: Unknown,
+    unknown: Unknown | None,
     size: int,
     chunk: int | None,
     column: str | None,
     complete: bool,
 ) -> Iterator[Corpus]:
     """Open the reader of a format."""
-    tagged, paired = format in TAGGED, format == "pairs"
+    tagged, paired = format in TAGGED and format != "jsonl", format == "pairs"
     allowed: tuple[str, ...] = _COLUMNS if tagged else _SIDES if paired else ()
     if column is not None and column not in allowed:
         known = " or ".join(map(repr, allowed)) or "left out"
@@ -311,6 +326,8 @@ def _blocks(
         joined = column == "source+target"
         side = 1 if column == "target" else 0
         sequences = (join_pairs([pair])[0] if joined else pair[side] for pair in pairs)
+    elif format == "jsonl":
+        sequences = json_sequences(source)
     elif format == "chunks":
         sequences = chunks(source, chunk or 1)
     else:
@@ -322,12 +339,12 @@ def _paired(
     rows: Iterable[tuple[Sequence[str], Sequence[str]]],
     source_alphabet: Alphabet | None,
     target_alphabet: Alphabet | None,
-    unknown: Unknown,
+    unknown: Unknown | None,
     path: str,
 ) -> PairCorpus:
     coders = Coder(source_alphabet, unknown), Coder(target_alphabet, unknown)
     parts: tuple[list[Corpus], list[Corpus]] = ([], [])
-    held = _Held(path), _Held(path)
+    held = Held(path), Held(path)
     rows = iter(rows)
     with stage(f"Reading {os.path.basename(path)}") as progress:
         while block := list(islice(rows, BLOCK_SYMBOLS >> 6)):
@@ -342,38 +359,9 @@ def _paired(
     return PairCorpus(source, target)
 
 
-def _told(blocks: Iterable[Corpus], path: str) -> Iterator[Corpus]:
-    """Tell how many sequences have been read; stop before they take all memory."""
-    held = _Held(path)
-    with stage(f"Reading {os.path.basename(path)}") as progress:
-        for block in blocks:
-            held.add(block)
-            yield block
-            progress.advance(len(block))
-
-
-class _Held:
-    """What reading a file holds in memory: a few bytes of a compressed file may expand to all."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.budget = memory_budget()
-        self.arrays = 0
-
-    def add(self, block: Corpus) -> None:
-        """Count a block; refuse it if all so far, joined once and coded anew, would be too much."""
-        self.arrays += block.symbols.nbytes + block.offsets.nbytes
-        needed = 3 * self.arrays + _SYMBOL_BYTES * len(block.alphabet)
-        if needed > self.budget:
-            check_memory(
-                needed,
-                f"{self.path}: what was read so far",
-                "Read a part with limit=, read it batch by batch with iter_corpus, or raise "
-                "SIGMASTAR_MAX_MEMORY.",
-            )
-
-
-def _finished(corpus: Corpus, alphabet: Alphabet | None, unknown: Unknown, *, sort: bool) -> Corpus:
+def _finished(
+    corpus: Corpus, alphabet: Alphabet | None, unknown: Unknown | None, *, sort: bool
+) -> Corpus:
     """Give a collected alphabet its final form."""
     if alphabet is not None:
         return corpus if len(corpus) else Corpus([], np.zeros(1, np.int64), alphabet)
@@ -393,7 +381,7 @@ def _format_of(source: Source, format: str | None, chunk: int | None) -> str:
     return detect_format(source, format)
 
 
-def _check(alphabet: Alphabet | None, unknown: str, limit: int | None) -> None:
+def _check(alphabet: Alphabet | None, unknown: Unknown | None, limit: int | None) -> None:
     check("alphabet", alphabet, _ALPHABET)
-    check_unknown(unknown)
+    policy_of(unknown, alphabet)
     check("limit", limit, _COUNT)

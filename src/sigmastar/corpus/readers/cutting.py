@@ -13,7 +13,7 @@ __all__ = ["in_whole_file", "spans_of"]
 
 # A header, or chunks that run across lines, make a file one piece.
 _WHOLE = ("pautomac", "spice", "chunks")
-_BY_SENTENCE = ("conllu", "tag-tsv")
+_BY_SENTENCE = ("conllu", "columns", "tag-tsv")
 
 
 def spans_of(path: str, format: str, size: int) -> list[tuple[int, int] | None]:

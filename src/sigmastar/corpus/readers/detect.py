@@ -12,14 +12,17 @@ FORMATS = (
     "spice",
     "treba",
     "conllu",
+    "columns",
     "tag-tsv",
     "word-tag",
     "pairs",
+    "jsonl",
     "words",
     "chars",
     "chunks",
 )
-TAGGED = ("conllu", "tag-tsv", "word-tag")
+TAGGED = ("conllu", "columns", "tag-tsv", "word-tag", "jsonl")
+JSON_LINES = (".jsonl", ".ndjson")  # how names end
 _RULE = AnyOf(Nothing(), Choice(*FORMATS))
 _UPOS = frozenset(
     # The 17 universal tags, and those of the older 12-tag set.
@@ -40,6 +43,8 @@ def detect_format(source: Source, format: str | None) -> str:
         return "treba"
     if name.endswith((".conllu", ".conll")):
         return "conllu"
+    if name.endswith(JSON_LINES):
+        return "jsonl"
     return _by_content(source.head())
 
 

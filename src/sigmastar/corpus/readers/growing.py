@@ -6,27 +6,40 @@ with that of an earlier one, so the codes of all blocks mean the same under the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
 
 from sigmastar.core.arrays import offsets_of
+from sigmastar.core.memory import check_memory, memory_budget
+from sigmastar.core.progress import stage
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, counting_codes
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["Coder", "cut", "encode_blocks", "join", "number_blocks", "sort_alphabet"]
+__all__ = [
+    "Coder",
+    "Held",
+    "cut",
+    "encode_blocks",
+    "join",
+    "number_blocks",
+    "sort_alphabet",
+    "told",
+]
 
 # A block closes once it holds this many symbols, so that memory does not depend on the file.
 BLOCK_SYMBOLS = 1 << 18
 BATCH_SYMBOLS = 1 << 22
+_SYMBOL_BYTES = 200  # of a symbol in the alphabet: the text, and its place in two tables
 
 
 class Coder:
     """Turn lists of sequences into corpora, by a given alphabet or a growing one."""
 
-    def __init__(self, alphabet: Alphabet | None, unknown: Unknown) -> None:
+    def __init__(self, alphabet: Alphabet | None, unknown: Unknown | None) -> None:
         self.fixed = alphabet
         self.unknown = unknown
         self._codes = counting_codes()
@@ -78,7 +91,10 @@ def grouped(sequences: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequ
 
 
 def encode_blocks(
-    sequences: Iterable[Sequence[str]], alphabet: Alphabet | None, unknown: Unknown, size: int
+    sequences: Iterable[Sequence[str]],
+    alphabet: Alphabet | None,
+    unknown: Unknown | None,
+    size: int,
 ) -> Iterator[Corpus]:
     """Encode a stream of sequences of words or characters."""
     coder = Coder(alphabet, unknown)
@@ -89,7 +105,7 @@ def encode_blocks(
 def number_blocks(
     blocks: Iterable[tuple[SymbolArray, IndexArray, int]],
     alphabet: Alphabet | None,
-    unknown: Unknown,
+    unknown: Unknown | None,
 ) -> Iterator[Corpus]:
     """Make corpora of blocks of integers, whose symbols are the integers themselves."""
     own = Alphabet(())
@@ -142,3 +158,34 @@ def join(corpora: Sequence[Corpus]) -> Corpus:
 def sort_alphabet(corpus: Corpus) -> Corpus:
     """Recode a corpus so that its alphabet is sorted."""
     return corpus.recode(Alphabet.from_symbols(corpus.alphabet))
+
+
+def told(blocks: Iterable[Corpus], path: str) -> Iterator[Corpus]:
+    """Tell how many sequences have been read; stop before they take all memory."""
+    held = Held(path)
+    with stage(f"Reading {os.path.basename(path)}") as progress:
+        for block in blocks:
+            held.add(block)
+            yield block
+            progress.advance(len(block))
+
+
+class Held:
+    """What reading a file holds in memory: a few bytes of a compressed file may expand to all."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.budget = memory_budget()
+        self.arrays = 0
+
+    def add(self, block: Corpus) -> None:
+        """Count a block; refuse it if all so far, joined once and coded anew, would be too much."""
+        self.arrays += block.symbols.nbytes + block.offsets.nbytes
+        needed = 3 * self.arrays + _SYMBOL_BYTES * len(block.alphabet)
+        if needed > self.budget:
+            check_memory(
+                needed,
+                f"{self.path}: what was read so far",
+                "Read a part with limit=, read it batch by batch with iter_corpus, or raise "
+                "SIGMASTAR_MAX_MEMORY.",
+            )

@@ -1,4 +1,4 @@
-"""Tagged sentences: CoNLL-U, three columns of words and tags, and word/TAG lines.
+"""Tagged sentences: CoNLL-U, columns of words and tags, and word/TAG lines.
 
 Each reader gives, for every sentence, its words, two lists of tags (UPOS and XPOS; the same list
 twice where a format has one kind of tag only) and the lemmas, "_" where a format has none.
@@ -14,7 +14,7 @@ from sigmastar.core.errors import ParseError
 from sigmastar.corpus.readers.conllu import FORM, LEMMA, UPOS, XPOS, word_columns
 from sigmastar.corpus.readers.source import Source
 
-__all__ = ["Sentence", "conllu", "tag_columns", "word_tag_lines"]
+__all__ = ["Sentence", "conllu", "tag_columns", "two_columns", "word_tag_lines"]
 
 Sentence: TypeAlias = tuple[list[str], list[str], list[str], list[str]]
 Word: TypeAlias = tuple[str, str, str, str]
@@ -28,6 +28,26 @@ def conllu(source: Source) -> Iterator[Sentence]:
 def tag_columns(source: Source) -> Iterator[Sentence]:
     """Give the sentences of a file with FORM, UPOS and XPOS on a line, blank lines between."""
     return _sentences(_column_words(source))
+
+
+def two_columns(source: Source) -> Iterator[Sentence]:
+    """Give the sentences of a file with a word and its tag on a line, blank lines between.
+
+    Columns lie between tabs, else between spaces; those after the second (the chunks of CoNLL-2000,
+    the names of CoNLL-2003) are passed over, and so are lines that begin a document.
+    """
+    return _sentences(_tagged_words(source))
+
+
+def _tagged_words(source: Source) -> Iterator[Word | None]:
+    for number, text in source.lines():
+        columns = text.split("\t") if "\t" in text else text.split()
+        if not text.strip() or columns[0] == "-DOCSTART-":
+            yield None
+        elif len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
+            raise ParseError(source.path, number, "a word and its tag", repr(text[:60]))
+        else:
+            yield columns[0], columns[1], columns[1], "_"
 
 
 def _conllu_words(source: Source) -> Iterator[Word | None]:
