@@ -16,6 +16,7 @@ _EXPORTS = {
     "Alphabet": "sigmastar.corpus.alphabet",
     "Corpus": "sigmastar.corpus.corpus",
     "PairCorpus": "sigmastar.corpus.pairs",
+    "add_columns": "sigmastar.corpus.dataframes",
     "Partitions": "sigmastar.corpus.partitions",
     "FramePartitions": "sigmastar.corpus.frame_partitions",
     "WFA": "sigmastar.automata.models.wfa",
@@ -161,6 +162,7 @@ if TYPE_CHECKING:
     from sigmastar.corpus.alphabet import Alphabet as Alphabet
     from sigmastar.corpus.annotated import AnnotatedText as AnnotatedText
     from sigmastar.corpus.corpus import Corpus as Corpus
+    from sigmastar.corpus.dataframes import add_columns as add_columns
     from sigmastar.corpus.frame_partitions import FramePartitions as FramePartitions
     from sigmastar.corpus.frames import FrameTable as FrameTable
     from sigmastar.corpus.joined_pairs import join_pairs as join_pairs

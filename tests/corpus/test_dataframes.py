@@ -30,6 +30,35 @@ def test_events_are_gathered_by_session_and_sorted_by_time(make):
     assert list(corpus) == [["open", "close"], ["open", "read", "close"]]
 
 
+@pytest.mark.parametrize("make", list(tables()))
+def test_results_go_beside_the_rows_they_belong_to(make):
+    table = make(EVENTS)
+    where = {"sequence": "session", "order": "time"}
+    corpus = ss.Corpus.from_dataframe(table, symbol="event", **where)
+    model = ss.KneserNey(2).fit(corpus)
+    found = ss.anomaly_scores(model, corpus)
+    wide = ss.add_columns(
+        table, {"score": found.scores, "bits": found.surprises, "same": list(corpus)}, **where
+    )
+    assert type(wide) is type(table)
+    column = {name: list(map(_plain, wide[name])) for name in ("event", "same", "score", "bits")}
+    assert column["event"] == column["same"] == EVENTS["event"]
+    assert column["score"][0] == column["score"][3] == found.scores[0]
+    assert column["bits"][3] == found.surprises[0][0]
+
+
+def _plain(cell):
+    return cell.as_py() if hasattr(cell, "as_py") else cell
+
+
+def test_results_that_do_not_fit_are_told():
+    table = pa.table(EVENTS)
+    with pytest.raises(InvalidData, match="for each of 2 sequences; it has 3"):
+        ss.add_columns(table, {"x": [1, 2, 3]}, sequence="session")
+    with pytest.raises(InvalidData, match="must have 2 values for sequence 0"):
+        ss.add_columns(table, {"x": [[1], [1, 2, 3]]}, sequence="session")
+
+
 def test_without_an_order_rows_stay_as_they_come():
     corpus = ss.Corpus.from_dataframe(pa.table(EVENTS), sequence="session", symbol="event")
     assert list(corpus) == [["close", "open"], ["close", "open", "read"]]

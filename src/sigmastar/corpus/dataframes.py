@@ -15,8 +15,8 @@ from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.extras import require
 from sigmastar.core.types import FloatArray, IndexArray
 
-__all__ = ["Grouped", "as_numbers", "grouped_rows", "number_columns", "read_column"]
-__all__ += ["refuse_tables"]
+__all__ = ["Grouped", "add_columns", "as_numbers", "grouped_rows", "number_columns"]
+__all__ += ["read_column", "refuse_tables"]
 
 _MAKERS = ("pandas", "polars", "pyarrow", "modin", "cudf", "dask")
 
@@ -69,23 +69,96 @@ def grouped_rows(
     order : str or None
         The column to sort the rows of a sequence by; as they come without it.
     """
-    wanted = [*columns, *(name for name in (sequence, order) if name is not None)]
-    cells = {name: _cells(_frame(table), name) for name in wanted}
-    n_rows = len(cells[wanted[0]])
+    frame = _frame(table)
+    cells = {name: _cells(frame, name) for name in columns}
+    rows, offsets = _places(frame, sequence, order)
+    return Grouped({name: [cells[name][row] for row in rows] for name in columns}, offsets)
+
+
+def add_columns(
+    table: Any,
+    columns: Mapping[str, Any],
+    *,
+    sequence: str | None = None,
+    order: str | None = None,
+) -> Any:
+    """Put results beside the rows of the table that the sequences came from.
+
+    Parameters
+    ----------
+    table : dataframe
+        Of pandas, polars, pyarrow or anything that narwhals takes; it is not changed.
+    columns : mapping of str to list or array
+        New columns by name. Of each, one value for every sequence (a score, the oddest event) or
+        a list of values for every sequence, one for each of its rows (tags, surprises; a value
+        more, that of the end, is left out).
+    sequence, order : str, optional
+        As they were given to ``from_dataframe``.
+
+    Returns
+    -------
+    dataframe
+        Of the same kind, its rows in their old order.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> words = pa.table({"sentence": [1, 2, 1], "word": ["the", "go", "dog"]})
+    >>> tagged = add_columns(words, {"tag": [["DT", "NN"], ["VB"]]}, sequence="sentence")
+    >>> tagged["tag"].to_pylist()
+    ['DT', 'VB', 'NN']
+    """
+    narwhals = require("narwhals", "dataframe", "reading dataframes")
+    frame = _frame(table)
+    rows, offsets = _places(frame, sequence, order)
+    made = []
+    for name, values in columns.items():
+        flat = _flat(name, values, offsets)
+        cells: list[Any] = [None] * len(rows)
+        for row, value in zip(rows, flat, strict=True):
+            cells[row] = value
+        made.append(narwhals.new_series(name, cells, backend=frame.implementation))
+    return narwhals.to_native(frame.with_columns(*made))
+
+
+def _flat(name: str, values: Any, offsets: IndexArray) -> list[Any]:
+    """Give the value of every row, sequence after sequence."""
+    given = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    sizes = np.diff(offsets).tolist()
+    if len(given) != len(sizes):
+        raise InvalidData(
+            f"column {name!r} must have a value, or a list of them, for each of {len(sizes)} "
+            f"sequences; it has {len(given)}."
+        )
+    flat: list[Any] = []
+    for number, (value, size) in enumerate(zip(given, sizes, strict=True)):
+        each = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(each, (list, tuple)):
+            flat += [each] * size
+        elif len(each) in (size, size + 1):
+            flat += each[:size]
+        else:
+            raise InvalidData(
+                f"column {name!r} must have {size} values for sequence {number}, one for each of "
+                f"its rows; it has {len(each)}."
+            )
+    return flat
+
+
+def _places(frame: Any, sequence: str | None, order: str | None) -> tuple[list[int], IndexArray]:
+    """Return the rows, sequence after sequence, and where each sequence begins."""
+    n_rows = len(frame)
     numbers: dict[Any, int] = {}
-    owners = (
-        np.zeros(n_rows, np.int64)
-        if sequence is None
-        else np.array([numbers.setdefault(key, len(numbers)) for key in cells[sequence]], np.int64)
-    )
+    owners = np.zeros(n_rows, np.int64)
+    if sequence is not None:
+        keys = _cells(frame, sequence)
+        owners = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
     rows = list(range(n_rows))
     if order is not None:
-        places = cells[order]
-        rows.sort(key=places.__getitem__)
+        rows.sort(key=_cells(frame, order).__getitem__)
     rows = np.array(rows, np.int64)[np.argsort(owners[rows], kind="stable")].tolist()
     sizes = np.bincount(owners, minlength=1 if n_rows else 0)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Grouped({name: [cells[name][row] for row in rows] for name in columns}, offsets)
+    return rows, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def number_columns(table: Any, without: Sequence[str | None]) -> list[str]:
