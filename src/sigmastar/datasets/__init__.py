@@ -3,6 +3,7 @@
 from sigmastar.datasets.automata import load_pautomac, load_ptb_tags, load_wikipedia_text
 from sigmastar.datasets.demo import load_demo_english, load_demo_names
 from sigmastar.datasets.generate import make_dpfa, make_hmm, make_pfa
+from sigmastar.datasets.logs import LogSessions, make_logs
 from sigmastar.datasets.problem import (
     Continuations,
     Document,
@@ -23,6 +24,7 @@ from sigmastar.datasets.tagged import load_brown, load_transliteration, load_ud
 __all__ = [
     "Continuations",
     "Document",
+    "LogSessions",
     "PrefixProblem",
     "Problem",
     "SensorSeries",
@@ -42,6 +44,7 @@ __all__ = [
     "load_wikipedia_text",
     "make_dpfa",
     "make_hmm",
+    "make_logs",
     "make_pautomac",
     "make_pfa",
     "make_problem",

@@ -1,5 +1,6 @@
 """How good a model is: perplexities, error rates, string and automaton distances."""
 
+from sigmastar.metrics.alarms import roc_auc
 from sigmastar.metrics.annotation import text_scores
 from sigmastar.metrics.distances import Distance, kl_divergence, l1_distance
 from sigmastar.metrics.errors import word_error_rate
@@ -34,6 +35,7 @@ __all__ = [
     "pautomac_perplexity",
     "perplexity_of_probabilities",
     "perplexity_per_symbol",
+    "roc_auc",
     "same_structure",
     "text_scores",
     "word_accuracy",
