@@ -275,3 +275,14 @@ def test_rules_of_another_tag_set_are_refused():
     rules = ss.RuleSet.from_text("NN -> VB / TO _", ["DT", "NN", "TO", "VB"])
     with pytest.raises(ss.errors.InvalidParameter, match=r"names 'VB'. The tags are DT, NN"):
         ss.FSTTagger.from_hmm(hmm, "lazy").with_rules(rules)
+
+
+def test_rules_show_themselves():
+    rules = ss.RuleSet.from_text("NN -> VB / TO _\n" * 4, ["NN", "TO", "VB"])
+    first = "'NN -> VB / TO _'"
+    assert repr(rules) == f"RuleSet([{first}, {first}, {first}, … 1 more], 3 tags)"
+
+
+def test_a_wrong_pattern_is_told_when_rules_are_read():
+    with pytest.raises(InvalidData):
+        ss.RuleSet.from_text("NN -> VB / (TO _", ["NN", "TO", "VB"])

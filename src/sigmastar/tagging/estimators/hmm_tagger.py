@@ -160,6 +160,11 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
         return self
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, by the name that models have for them."""
+        return self.tags_
+
+    @property
     def trained_model(self) -> HMMTaggerModel:
         """The model, as soon as there is one."""
         check_is_fitted(self, "model_")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
+from sigmastar.core.errors import InvalidData, InvalidParameter, MissingExtra, ParseError
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.fst.compose import compose
@@ -113,8 +113,17 @@ class RuleSet:
 
     @classmethod
     def from_text(cls, text: str, tags: Sequence[str], path: str = "rules") -> RuleSet:
-        """Read rules from text."""
-        return cls(parse_rules(text, tags, path), tags)
+        """Read rules from text; a pattern that is none is told here, not when rules are applied."""
+        rules = cls(parse_rules(text, tags, path), tags)
+        for rule in rules.rules:
+            for side in (rule.left, rule.right):
+                try:
+                    parse_pattern(side, rules.alphabet)
+                except MissingExtra:
+                    return rules  # only patterns of single tags and words can be applied then
+                except InvalidData as error:
+                    raise InvalidData(f"rule {str(rule)!r}: {error}") from None
+        return rules
 
     def over(self, tags: Sequence[str]) -> RuleSet:
         """Return the same rules over another tag set, which must have the tags that they change."""
@@ -129,6 +138,11 @@ class RuleSet:
 
     def __str__(self) -> str:
         return "".join(f"{rule}\n" for rule in self.rules)
+
+    def __repr__(self) -> str:
+        shown = [repr(str(rule)) for rule in self.rules[:3]]
+        more = [f"… {len(self) - 3:,} more"] if len(self) > 3 else []
+        return f"RuleSet([{', '.join([*shown, *more])}], {len(self.tags):,} tags)"
 
     def __len__(self) -> int:
         return len(self.rules)

@@ -22,7 +22,7 @@ from sigmastar.tagging.fst.memory import MOST_STATES
 from sigmastar.tagging.fst.ntype import greedy_machine, n_type
 from sigmastar.tagging.fst.openfst import NotSequential
 from sigmastar.tagging.fst.phrases import NOUN_PHRASE, phrase_transducer
-from sigmastar.tagging.fst.rules import RuleSet
+from sigmastar.tagging.fst.rules import RuleSet, parse_rules
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
@@ -307,6 +307,16 @@ class FSTTagger(Tagger, StoredModel):
             return one.run_aligned(codes, starts)
         return one_after_the_other(self.machine, self.rules, self.phrases, codes, starts)
 
+    @property
+    def info_(self) -> dict[str, Any]:
+        """``info``, by the name that estimators have for it."""
+        return self.info
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether :meth:`confidence` can be asked: machines that grow know the scores."""
+        return isinstance(self.machine, LazyTransducer)
+
     def confidence(self, X: Sentences) -> list[FloatArray]:
         """Return, for each word, the posterior probability of its tag; 0 if only a rule gave it.
 
@@ -382,7 +392,7 @@ class FSTTagger(Tagger, StoredModel):
             machine = SequentialTransducer.from_arrays(stored.array, names, tags)
             n_classes = machine.n_inputs
         text = stored.meta.get("rules", "")
-        rules = RuleSet.from_text(str(text), tags)
+        rules = RuleSet(parse_rules(str(text), tags), tags)
         blocks = 1 + len(rules.alphabet.words)
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes * blocks)
         phrases = None
