@@ -67,7 +67,7 @@ def main():
                     wrk += ["-s", str(script), f"{address}/v1/models/{path}"]
                     text = subprocess.run(wrk, capture_output=True, text=True, check=True).stdout
                     rate = re.search(r"Requests/sec:\s+(\S+)", text)[1]
-                    half, most = (re.search(rf"{q}%\s+(\S+)", text)[1] for q in (50, 99))
+                    half, most = (re.search(rf"^ +{q}%\s+(\S+)$", text, re.M)[1] for q in (50, 99))
                     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
                     row = f"{title:16}{connections:12}{rate:>12}{half:>10}{most:>10}"
                     print(f"{row}{bad[1] if bad else 0:>6}{memory(process):6}", flush=True)

@@ -197,9 +197,9 @@ def _tag(served: Served, request: Request, limits: Limits) -> list[Any]:
         return _label(served, request, limits)
     sentences = _words(served, request, limits)
     tags = served.model.predict(sentences)
-    sure = (
+    sure: list[list[float | None]] = (
         [values.tolist() for values in served.model.confidence(sentences)]
-        if hasattr(served.model, "confidence")
+        if getattr(served.model, "has_confidence", True)
         else [[None] * len(sentence) for sentence in sentences]
     )
     return [

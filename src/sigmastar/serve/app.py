@@ -12,11 +12,11 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -39,6 +39,7 @@ __all__ = ["Service", "create_app"]
 
 _log = logging.getLogger(__name__)
 _LINES = 64  # of a stream that are answered at a time
+_LATE = 16  # threads for requests that go on after their time is up
 _NDJSON = "application/x-ndjson"
 # Pages run one script of their own, fetch from their own origin, and are framed by nobody.
 _PAGE_HEADERS = {
@@ -75,16 +76,18 @@ class Service:
         self.refresh = refresh
         self.counters = Counters()
         self._places = asyncio.Semaphore(limits.workers)
+        # More threads than places: one that goes on after its time is up holds nobody back.
+        self._threads = ThreadPoolExecutor(limits.workers + _LATE, "answer")
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something on a thread, when there is a place, within the time allowed."""
         if self.counters.in_flight >= self.limits.workers + self.limits.waiting:
             raise Refused(503, "too many requests are waiting. Come again in a moment.")
         self.counters.in_flight += 1
+        loop = asyncio.get_running_loop()
         try:
-            with anyio.fail_after(self.limits.seconds):
-                async with self._places:
-                    return await anyio.to_thread.run_sync(task, abandon_on_cancel=True)
+            async with asyncio.timeout(self.limits.seconds), self._places:
+                return await loop.run_in_executor(self._threads, task)
         except TimeoutError:
             seconds = f"{self.limits.seconds:g}"
             raise Refused(504, f"the request took longer than {seconds} s. Send less.") from None
