@@ -20,7 +20,7 @@ import safetensors
 import safetensors.numpy
 
 from sigmastar.core.atomic import atomic_write
-from sigmastar.core.errors import FileFormatError
+from sigmastar.core.errors import DataNotFound, FileFormatError
 from sigmastar.core.json_values import thinned
 
 __all__ = ["Stored", "read_history", "read_stored", "write_stored"]
@@ -114,7 +114,7 @@ def _read_file(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Read the record of a file, and its arrays if wanted."""
     if not os.path.isfile(name):
-        raise FileFormatError(f"{name}: no such file. Check the path.")
+        raise DataNotFound(f"{name!r} cannot be opened (no such file). Check the path.")
     try:
         with safetensors.safe_open(name, framework="np") as file:
             metadata = file.metadata() or {}

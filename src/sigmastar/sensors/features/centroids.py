@@ -111,6 +111,11 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         seed = int(rng.integers(2**31))
         self.before_ = self._before(raw, rng)
         frames = self.prepared(raw)
+        if self.metric != "euclidean" and frames.shape[1] == 1:
+            raise InvalidParameter(
+                f"metric must be 'euclidean' for frames of one number, which all point the same "
+                f"way; got {self.metric!r}. Give more readings a frame, or metric='euclidean'."
+            )
         points = frames if self.metric == "euclidean" else on_sphere(frames, self.metric)
         n_distinct = len(np.unique(points, axis=0))
         if self.n_centroids > n_distinct:
