@@ -206,10 +206,23 @@ def test_a_model_worse_than_frequencies_is_not_learned_in_silence():
     late = ["x" * 12 + "abcdefgh"[i % 8] * 12 for i in range(40)]
     with pytest.warns(PoorModelWarning, match="a unigram has"):
         learner = ss.SeparablePFA(1, statistics="prefix", basis_size=4, max_length=1).fit(late)
-    assert learner.info_["training_perplexity"] > learner.info_["unigram_perplexity"]
+    assert learner.info_["held_out_perplexity"] > learner.info_["unigram_perplexity"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ss.SpectralWFA().fit(late)
+
+
+@pytest.mark.parametrize("learner", [ss.SeparablePFA, ss.TensorHMM])
+def test_defaults_do_not_fail_on_logs(learner):
+    sessions = ss.datasets.make_logs(300, random_state=0).sessions
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = learner(max_states=6).fit(sessions).info_
+    assert found["statistics"] == "substring"
+    # On the part that was held out, by perplexities of a symbol.
+    assert found["held_out_perplexity"] < found["unigram_perplexity"]
+    with pytest.warns(PoorModelWarning, match="on sequences held out, where a unigram has"):
+        learner(max_states=6, statistics="prefix").fit(sessions)
 
 
 @pytest.mark.parametrize(
@@ -276,3 +289,63 @@ def test_the_command_prints_what_is_odd(tmp_path):
         *("--normal", tmp_path / "logs.txt", "--false-alarms", "0.1"),
     )
     assert [line.split("\t")[0::2] for line in out.splitlines()] == [["2", "erase"]]
+
+
+def test_a_prior_keeps_the_perplexity_finite(tmp_path):
+    (tmp_path / "t.txt").write_text("a b\nb c\n" * 20)
+    (tmp_path / "new.txt").write_text("c a\n")
+    em = ["learn", tmp_path / "t.txt", "-m", "em", "-n", "3", "--max-iter", "20"]
+    run(*em, "--prior", "0.1", "-o", tmp_path / "m.sigma")
+    found = json.loads(run("perplexity", tmp_path / "m.sigma", tmp_path / "new.txt", "--json"))
+    assert np.isfinite(found["perplexity_per_symbol"])
+
+
+def test_learned_policies_hold_on_the_command_line(tmp_path):
+    (tmp_path / "t.txt").write_text("open read\nopen close\n" * 20)
+    (tmp_path / "new.txt").write_text("open erase\nopen\n")
+    learn = ["learn", tmp_path / "t.txt", "-n", "2", "-o", tmp_path / "m.sigma"]
+    run(*learn, "--unknown", "unk")
+    new, old = map(float, run("score", tmp_path / "m.sigma", tmp_path / "new.txt").split())
+    assert new < old - 1.0
+    run(*learn, "--unknown", "ignore")
+    result = CliRunner().invoke(
+        app, ["score", str(tmp_path / "m.sigma"), str(tmp_path / "new.txt")]
+    )
+    assert "1 of 3 symbols are unknown to the model" in " ".join(result.output.split())
+
+
+def test_a_missing_file_is_one_kind_of_error(tmp_path):
+    for read in (ss.load, ss.read_corpus, ss.read_pairs, ss.read_tagged, ss.read_frames):
+        with pytest.raises(ss.errors.DataNotFound, match=r"cannot be opened"):
+            read(tmp_path / "nothing.txt")
+    with pytest.raises(ss.errors.DataNotFound, match=r"cannot be opened"):
+        ss.read_model(tmp_path / "nothing.sigma")
+
+
+def test_numbers_alone_do_not_correlate():
+    with pytest.raises(InvalidParameter, match="metric must be 'euclidean' for frames of one"):
+        ss.CentroidFeatures(2).fit(np.arange(9.0)[:, None])
+
+
+def test_taggers_answer_to_the_same_names(tmp_path):
+    hmm = ss.HMMTagger(1).fit(SENTENCES, PENN)
+    fst = ss.FSTTagger.from_hmm(hmm, "n1")
+    for tagger in (hmm, hmm.model_, fst):
+        assert tagger.tags == tagger.tags_
+    assert fst.info_ == fst.info
+    assert not fst.has_confidence
+
+
+def test_words_in_strings_are_asked_about():
+    logs = ["open read close", "open close"] * 9
+    with pytest.warns(ss.errors.CharactersWarning, match=r"If words are meant: \[text.split"):
+        ss.KneserNey(2).fit(logs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned = ss.KneserNey(2, unknown="error").fit([text.split() for text in logs])
+        ss.KneserNey(2).fit([list(text) for text in logs])
+        ss.KneserNey(2).fit(["it was a dark and stormy night", "the rain fell in torrents"])
+        text = "the cat sat on the mat " * 9
+        ss.KneserNey(2).fit([text[i : i + 10] for i in range(0, len(text), 10)])
+    with pytest.raises(ss.errors.UnknownSymbol, match=r"character by character. Cut them"):
+        learned.predict_next(["open read"])

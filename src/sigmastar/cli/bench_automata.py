@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
+from sigmastar.automata.estimators.registry import offered_by_others
 from sigmastar.cli import choices, options
 from sigmastar.cli.bench_parts import figure, hand_out, methods_option
 from sigmastar.cli.options import option
@@ -62,6 +63,7 @@ MethodOption = Annotated[
         # The benches look at states: a mixture has none.
         {name: words for name, words in choices.AUTOMATON_METHODS.items() if name != "mixture"},
         "Only these learners (default: those of the papers)",
+        offered_by_others,
     ),
 ]
 

@@ -14,9 +14,11 @@ from sigmastar.core.progress import stage
 __all__ = ["collect", "figure", "hand_out", "keeping", "methods_option"]
 
 
-def methods_option(names: Names, help: str = "Only these methods") -> Any:
+def methods_option(
+    names: Names, help: str = "Only these methods", others: Callable[[], Iterable[str]] = tuple
+) -> Any:
     """Make the option that chooses among the rows of a table."""
-    return choice("--method -m", names, help, "METHOD", many=True)
+    return choice("--method -m", names, help, "METHOD", many=True, others=others)
 
 
 def collect(

@@ -14,9 +14,11 @@ CORPUS_FORMATS = {
     "spice": "the same as pautomac",
     "treba": "integers, a sequence a line",
     "conllu": "words of CoNLL-U",
+    "columns": "words of word and tag columns, as of HunPos and CoNLL",
     "tag-tsv": "words of word, UPOS and XPOS columns",
     "word-tag": "words of word/TAG lines",
     "pairs": "first column of tab-separated pairs",
+    "jsonl": "JSON lines: lists of symbols, or objects that hold one",
     "words": "a sequence a line, split at spaces",
     "chars": "a sequence a line, every character a symbol",
 }
@@ -32,7 +34,7 @@ SCORING = {
     "conditional": "clipped and normalised, always a probability",
 }
 
-TAGGED_FORMATS = ("conllu", "tag-tsv", "word-tag")
+TAGGED_FORMATS = ("conllu", "columns", "tag-tsv", "word-tag", "jsonl")
 COLUMNS = ("upos", "xpos")
 TAGGER_CLASSES = {"words": "every word its own scores", "sets": "ambiguity classes"}
 TAGGER_TRAINING = {

@@ -53,12 +53,27 @@ def remember(estimator: Any, **reading: Any) -> None:
     estimator.info_ = {**estimator.info_, "reading": known}
 
 
-def read_for(model: Any, data: str, format: str | None, unknown: str) -> Corpus:
-    """Read sequences as the model spells its symbols: integers stay integers, text becomes text."""
+def read_for(model: Any, data: str, format: str | None, unknown: str | None) -> Corpus:
+    """Read sequences as the model spells its symbols: integers stay integers, text becomes text.
+
+    What is to become of other symbols is the model's own policy unless another is given.
+    """
+    from sigmastar.cli.output import note
     from sigmastar.corpus.readers.api import read_corpus
 
     announce_stdin(data)
     known = model.alphabet
+    if (unknown or known.unknown) == "ignore":
+        given = read_corpus(data, format)
+        corpus = given.recode(known, unknown="ignore")
+        left_out = given.n_symbols - corpus.n_symbols
+        if left_out:
+            note(
+                f"{left_out:,} of {given.n_symbols:,} symbols are unknown to the model and were "
+                "left out: sequences are taken as if they had not been there. Learn with "
+                "--unknown unk to give new symbols a probability."
+            )
+        return corpus
     try:
         return read_corpus(data, format, alphabet=known, unknown=unknown)  # type: ignore[arg-type]
     except UnknownSymbol as error:

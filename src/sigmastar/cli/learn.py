@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
+from sigmastar.automata.estimators.registry import offered_by_others
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin, remember
+from sigmastar.cli.inputs import announce_stdin
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
 from sigmastar.cli.parts import Spread
@@ -23,7 +24,14 @@ def learn(
     data: options.Data,
     output: options.OptionalModelOutput = None,
     method: Annotated[
-        str, choice("--method -m", choices.AUTOMATON_METHODS, "How to learn", "METHOD")
+        str,
+        choice(
+            "--method -m",
+            choices.AUTOMATON_METHODS,
+            "How to learn",
+            "METHOD",
+            others=offered_by_others,
+        ),
     ] = "spectral",
     states: options.States = "auto",
     statistics: Annotated[
@@ -47,11 +55,15 @@ def learn(
     ] = None,
     batch_parts: Annotated[
         int | None,
-        option(
-            "--batch-parts",
-            "em, em-hmm, …: stepwise EM, so many parts a step.",
-            "N",
-        ),
+        option("--batch-parts", "em, em-hmm, …: stepwise EM, so many parts a step.", "N"),
+    ] = None,
+    prior: Annotated[
+        float | None,
+        option("--prior", "em, em-hmm, bw-sep, em-tensor: pseudo-count of every weight.", "X"),
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        choice("--criterion", ("bic", "aic"), "em, em-hmm with -n auto: what sizes are judged by"),
     ] = None,
     checkpoint: Annotated[
         Path | None,
@@ -63,7 +75,7 @@ def learn(
     ] = None,
     budget: Annotated[float | None, option("--budget", "auto: seconds to search for.", "S")] = None,
     format: options.Format = None,
-    unknown: options.Unknown = "error",
+    unknown: options.Unknown = None,
     seed: options.Seed = 0,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
@@ -112,6 +124,8 @@ def learn(
         max_iter=max_iter,
         n_restarts=restarts,
         batch_parts=batch_parts,
+        prior=prior,
+        criterion=criterion,
         checkpoint=checkpoint,
         time_budget=budget,
         random_state=seed,
@@ -143,9 +157,11 @@ def learn(
             estimator.fit(corpus)
         seconds = time.perf_counter() - started
     model = estimator.model_
+    info = dict(getattr(estimator, "info_", {}))  # learners of other packages need have none
     if output is not None:
-        remember(estimator, format=found)
-        estimator.save(output)
+        reading = {} if found is None else {"format": found}
+        history = {"method": type(estimator).__name__, **info, "reading": reading}
+        model.save(output, history=history)
     report: dict[str, Any] = {
         "method": method,
         "model": type(model).__name__,
@@ -157,10 +173,10 @@ def learn(
     }
     if json:
         saved = None if output is None else str(output)
-        emit_json(report | {"saved": saved, "info": dict(estimator.info_)})
+        emit_json(report | {"saved": saved, "info": info})
         return
     shown = ("spectral_radius", "total_mass", "negative_mass", "duality_gap")
-    figures = {name: estimator.info_[name] for name in shown if name in estimator.info_}
+    figures = {name: info[name] for name in shown if name in info}
     show_properties(f"Learned by {chosen.summary}", report | figures)
     if figures.get("spectral_radius", 0.0) >= 1.0:
         note(

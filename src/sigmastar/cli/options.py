@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import abc
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +25,13 @@ def option(flags: str, help: str, metavar: str | None = None, **more: Any) -> An
 
 
 def choice(
-    flags: str, names: Names, help: str, metavar: str = "NAME", *, many: bool = False
+    flags: str,
+    names: Names,
+    help: str,
+    metavar: str = "NAME",
+    *,
+    many: bool = False,
+    others: Callable[[], Iterable[str]] = tuple,
 ) -> Any:
     """Make an option that takes one of some names, completes them, and refuses others.
 
@@ -41,6 +47,8 @@ def choice(
         What stands for the value in the help.
     many : bool
         Whether it may be repeated, or hold several names separated by commas.
+    others : function
+        Gives more names, those of other packages; asked when a name is not among the first.
     """
     meanings = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, "")
 
@@ -48,8 +56,8 @@ def choice(
         if context.resilient_parsing or not value:
             return value
         if not many:
-            return _accepted(value, meanings)
-        return [name for given in value for name in _several(given, meanings)]
+            return _accepted(value, meanings, others)
+        return [name for given in value for name in _several(given, meanings, others)]
 
     def complete(incomplete: str) -> list[tuple[str, str]]:
         done, comma, rest = incomplete.rpartition(",") if many else ("", "", incomplete)
@@ -69,8 +77,8 @@ def _listed(names: Iterable[str]) -> str:
     return joiner.join(words[:-1]) + f" or {words[-1]}"
 
 
-def _accepted(value: str, names: Mapping[str, str]) -> str:
-    if value in names:
+def _accepted(value: str, names: Mapping[str, str], others: Callable[[], Iterable[str]]) -> str:
+    if value in names or value in others():
         return value
     from difflib import get_close_matches
 
@@ -79,12 +87,14 @@ def _accepted(value: str, names: Mapping[str, str]) -> str:
     raise typer.BadParameter(f"must be {_listed(names)}; got {value!r}.{remedy}")
 
 
-def _several(value: str, names: Mapping[str, str]) -> list[str]:
+def _several(
+    value: str, names: Mapping[str, str], others: Callable[[], Iterable[str]]
+) -> list[str]:
     """Split at commas unless the whole is a name itself."""
     if value in names:
         return [value]
     parts = [part.strip() for part in value.split(",") if part.strip()]
-    return [_accepted(part, names) for part in parts or [value]]
+    return [_accepted(part, names, others) for part in parts or [value]]
 
 
 def model_files(incomplete: str) -> list[str]:
@@ -200,7 +210,8 @@ TagColumn = Annotated[
     choice("--column", choices.COLUMNS, "Which tags, by default those trained on", "COLUMN"),
 ]
 Unknown = Annotated[
-    str, choice("--unknown", choices.UNKNOWN, "What to do with symbols the model does not know")
+    str | None,
+    choice("--unknown", choices.UNKNOWN, "Symbols the model does not know; as learned by default"),
 ]
 Sequence = Annotated[
     str | None,

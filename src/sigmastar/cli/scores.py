@@ -26,7 +26,7 @@ def score(
         str, choice("--scoring", choices.SCORING, "How values become probabilities")
     ] = "auto",
     format: options.Format = None,
-    unknown: options.Unknown = "error",
+    unknown: options.Unknown = None,
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
@@ -89,7 +89,7 @@ def perplexity(
         str | None, option("--solution -s", "PAutomaC solution file: true probabilities.", "FILE")
     ] = None,
     format: options.Format = None,
-    unknown: options.Unknown = "error",
+    unknown: options.Unknown = None,
     json: options.Json = False,
 ) -> None:
     """Print perplexity and next-symbol error rate of a model on test sequences.
@@ -126,7 +126,7 @@ def predict(
     best: Annotated[int, options.best("How many continuations.")] = 5,
     output: options.TextOutput = "-",
     format: options.Format = None,
-    unknown: options.Unknown = "error",
+    unknown: options.Unknown = None,
     output_dir: options.OutputFolder = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
