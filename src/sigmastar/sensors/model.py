@@ -14,15 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.facts import Fact, Floats, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.stored_model import StoredModel
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
-from sigmastar.corpus.frames import Frames
+from sigmastar.corpus.frames import Frames, as_frames, as_label_list
 from sigmastar.sensors.features.feature_map import FeatureMap
 from sigmastar.sensors.kernels.passes import Ends
 
@@ -182,6 +183,23 @@ class ContinuousTagger(Proved, StoredModel):
             f"ContinuousTagger(n_states={self.n_states}, n_labels={self.n_labels}, "
             f"n_features={self.n_features})"
         )
+
+    def predict(
+        self, X: Any, *, lengths: ArrayLike | None = None, decoding: str = "marginal"
+    ) -> list[list[Symbol]]:
+        """Label every frame of each sequence, as :func:`~sigmastar.tag_frames` does."""
+        from sigmastar.sensors.inference.tag import tag_frames
+
+        return tag_frames(self, X, lengths=lengths, decoding=decoding).labels
+
+    def score(
+        self, X: Any, y: Any, *, lengths: ArrayLike | None = None, decoding: str = "marginal"
+    ) -> float:
+        """Return the share of frames labelled right."""
+        rows = self.predict(X, lengths=lengths, decoding=decoding)
+        found = [label for row in rows for label in row]
+        truth = as_label_list(y, as_frames(X, lengths).offsets)
+        return float(np.mean([f == t for f, t in zip(found, truth, strict=True)]))
 
     def facts(self) -> dict[str, Any]:
         """Return the sizes and the labels."""

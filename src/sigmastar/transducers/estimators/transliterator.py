@@ -156,7 +156,8 @@ class Transliterator(ModelEstimator, Recipe):
 
     def predict(self, X: Sequences, *, beam: int | None = None) -> list[Any]:
         """Return the best output of each input (an empty one where there is none)."""
-        return self._firsts(self.n_best(X, 1, beam=beam))
+        found = self.n_best(X, 1, beam=beam)  # which tells when there is no model yet
+        return self.model_.firsts(found)
 
     def sample(
         self, X: Sequences, *, draws: int = 1, random_state: RandomState = None
@@ -170,11 +171,7 @@ class Transliterator(ModelEstimator, Recipe):
         result, self.report_ = self.model_.apply(
             X, 1, unknown=self.unknown, draws=draws, random_state=random_state
         )
-        return self._firsts(result)
-
-    def _firsts(self, found: list[list[tuple[Any, float]]]) -> list[Any]:
-        empty: Any = "" if self.model_.settings["text"] else []
-        return [outputs[0][0] if outputs else empty for outputs in found]
+        return self.model_.firsts(result)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of inputs whose best output is right."""

@@ -78,6 +78,9 @@ class ParametricTransducer(TwoSided):
             parts.append(np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), uniform))
         return cls(parts[0], parts[1], parts[2], input_alphabet, output_alphabet)
 
+    def _answering(self) -> Transducer:
+        return self.to_transducer()
+
     def to_transducer(self) -> Transducer:
         """Return the operator form of the same conditional distribution."""
         operators = self.emission.T[None, :, :, None] * self.transition[:, None, :, :]

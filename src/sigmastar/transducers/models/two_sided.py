@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.coded_model import CodedModel
+from sigmastar.transducers.models.questions import Transducing
 
 __all__ = ["TwoSided"]
 
 
-class TwoSided(CodedModel):
+class TwoSided(Transducing, CodedModel):
     """A model that reads one alphabet and writes another.
 
     Facts about its arrays may name the sizes ``inputs`` and ``outputs``.

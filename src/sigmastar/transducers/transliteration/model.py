@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sigmastar.core.errors import FileFormatError, InvalidModel, InvalidParameter
+from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.facts import Fact, Floats, proved
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rng import RandomState
@@ -20,6 +20,7 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
+from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.att import AttMachine, ngram_machine
@@ -159,7 +160,7 @@ class TransliterationModel(StoredModel):
         found_all = self.candidates(source, wanted, width, gap=7.0 if n_best == 1 else 12.0)
         scores = found_all.log_prob
         if self.method == "combined" and len(found_all):
-            scores = self.score(found_all)
+            scores = self.judge(found_all)
         elif by_best:
             scores = self.parts["ngram"].log_proba(found_all.path, found_all.offsets)
         order = choose(scores, found_all.owner)
@@ -227,6 +228,27 @@ class TransliterationModel(StoredModel):
         }
         return result, report
 
+    def predict(
+        self, X: Sequences, *, beam: int | None = None, unknown: Unknown = "ignore"
+    ) -> list[Any]:
+        """Return the best output of each input (an empty one where there is none)."""
+        return self.firsts(self.apply(X, 1, beam=beam, unknown=unknown)[0])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of inputs whose best output is right."""
+        if y is None and not isinstance(X, PairCorpus):
+            X = PairCorpus.from_pairs(X)
+        inputs, outputs = (X.source, X.target) if y is None else (as_corpus(X), as_corpus(y))
+        if len(inputs) == 0:
+            raise InvalidData("X must hold at least one pair to be scored; it is empty.")
+        found = zip(self.predict(inputs), outputs, strict=True)
+        return float(np.mean([list(guess) == list(truth) for guess, truth in found]))
+
+    def firsts(self, found: list[list[tuple[Any, float]]]) -> list[Any]:
+        """Return the first output of each input, an empty one where there is none."""
+        empty: Any = "" if self.settings["text"] else []
+        return [outputs[0][0] if outputs else empty for outputs in found]
+
     def candidates(self, source: Corpus, n_best: int, beam: int, *, gap: float = 7.0) -> Candidates:
         """Find candidates with the models that can search."""
         options, alphabet = self._options, self.target_alphabet
@@ -239,7 +261,7 @@ class TransliterationModel(StoredModel):
         """The units to consider for each input, laid out once."""
         return unit_options(self.units, self.unit_weights, self.parts.get("ngram"))
 
-    def score(self, found: Candidates) -> FloatArray:
+    def judge(self, found: Candidates) -> FloatArray:
         """Return the log-linear score of each candidate."""
         matrix = scorer_matrix(found, self.parts, self.units, self.unit_weights)
         total: FloatArray = matrix @ self.scorer_weights[:-1]
