@@ -32,3 +32,9 @@ def test_named_events_may_be_new_and_characters_may_not():
         ss.KneserNey(2).fit(["abab"]).log_proba(["z"])
     with pytest.raises(ss.errors.UnknownSymbol):
         ss.KneserNey(2, alphabet=ss.Alphabet(["open", "close"])).fit([["open"]]).score([["x"]])
+
+
+def test_parts_leave_room_as_the_whole_does():
+    logs = [["open", "close"], ["open", "read", "close"]] * 5
+    parts = ss.Partitions.from_sequences([logs[:3], logs[3:]], threads=1)
+    assert ss.KneserNey(2).fit(parts).model_ == ss.KneserNey(2).fit(logs).model_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from sigmastar.corpus.continuing import ContinuingEstimator
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data, Partitions
 from sigmastar.corpus.questions import questions
-from sigmastar.corpus.to_learn import corpus_to_learn
+from sigmastar.corpus.to_learn import corpus_to_learn, has_names
 
 __all__ = ["SequenceEstimator"]
 
@@ -92,6 +92,8 @@ class SequenceEstimator(ContinuingEstimator):
             )
         if lengths is not None:
             raise InvalidParameter("lengths goes with flat symbols, not with Partitions. Drop it.")
+        if self.unknown == "auto" and self.alphabet is None and has_names(X.alphabet):
+            X = X if X.alphabet.unk is not None else replace(X, alphabet=X.alphabet.with_unk())
         wanted = X.alphabet if self.alphabet is None else self.alphabet
         if self.unknown == "unk" and wanted.unk is None:
             wanted = wanted.with_unk()

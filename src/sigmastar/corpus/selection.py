@@ -34,6 +34,10 @@ def kept_rows(first: int, n: int, chosen: Sequence[Chosen]) -> BoolArray:
 
 def open_part(alphabet: Alphabet, part: Any, extra: tuple[int, tuple[Chosen, ...]]) -> Corpus:
     """Give the chosen sequences of a part."""
-    corpus: Corpus = part.open(alphabet) if isinstance(part, ScratchPart) else part
+    corpus: Corpus
+    if isinstance(part, ScratchPart):
+        corpus = part.open(alphabet)
+    else:  # whose alphabet may have got a symbol for the unknown since, behind all others
+        corpus = Corpus._trusted(part.symbols, part.offsets, alphabet)
     first, chosen = extra
     return corpus.take(np.flatnonzero(kept_rows(first, len(corpus), chosen))) if chosen else corpus

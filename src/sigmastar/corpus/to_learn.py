@@ -12,7 +12,7 @@ from sigmastar.core.errors import CharactersWarning, InvalidData
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 
-__all__ = ["corpus_to_learn"]
+__all__ = ["corpus_to_learn", "has_names"]
 
 _LOOKED_AT = 1000  # sequences, to tell words from characters
 _MOST_WORDS = 200  # distinct ones: running text has more
@@ -34,14 +34,19 @@ def corpus_to_learn(
         _tell_characters(X)
     corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=policy)
     if unknown == "auto":
-        named = any(isinstance(s, str) and len(s) > 1 for s in corpus.alphabet)
-        unknown = "unk" if alphabet is None and named else corpus.alphabet.unknown
+        named = alphabet is None and has_names(corpus.alphabet)
+        unknown = "unk" if named else corpus.alphabet.unknown
     if unknown == "unk" and corpus.alphabet.unk is None:
         corpus = corpus.recode(corpus.alphabet.with_unk())
     if len(corpus) == 0:
         raise InvalidData("X must hold at least one sequence; it is empty.")
     # What is learned keeps the policy, in its file, too.
     return Corpus._trusted(corpus.symbols, corpus.offsets, corpus.alphabet.with_policy(unknown))
+
+
+def has_names(alphabet: Alphabet) -> bool:
+    """Tell whether symbols are names, of which there may be more than were seen."""
+    return any(isinstance(symbol, str) and len(symbol) > 1 for symbol in alphabet)
 
 
 def _tell_characters(texts: list[Any]) -> None:
