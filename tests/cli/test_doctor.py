@@ -2,11 +2,13 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from sigmastar.automata.kernels.forward import forward_sequence
 from sigmastar.automata.learn import spectral as learn_spectral
 from sigmastar.bench import warm
 from sigmastar.cli import checkup
@@ -14,6 +16,14 @@ from sigmastar.cli.main import app
 from sigmastar.core import compiling
 from sigmastar.core.compiling import watch_compiling
 from sigmastar.core.types import Learned
+
+
+def heard(function):
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
+
+
+KERNEL = heard(forward_sequence.py_func)
+OF_NUMBA = heard(SimpleNamespace(__module__="numba.np.arrayobj", __name__="<lambda>"))
 
 
 def doctor(*arguments, **options):
@@ -87,8 +97,8 @@ def test_warming_runs_every_part_and_counts_what_was_compiled(monkeypatch):
     def part(name):
         def run(*_):
             ran.append(name)
-            watch.on_start(None)
-            watch.on_end(None)
+            watch.on_start(KERNEL)
+            watch.on_end(KERNEL)
 
         return run
 
@@ -104,17 +114,19 @@ def test_people_are_told_once_that_kernels_are_compiled(monkeypatch):
         def isatty(self):
             return True
 
-    clock = iter([0.0, 0.6, 1.0, 1.7, 2.0, 9.0])
     monkeypatch.setattr(compiling.time, "perf_counter", lambda: next(clock))
     for stream, times in ((Terminal(), 1), (io.StringIO(), 0)):
         monkeypatch.setattr(compiling.sys, "stderr", stream)
         watch = compiling.Compiling()
-        clock = iter([0.0, 0.6, 1.0, 1.7, 2.0, 9.0])
+        # When each begins, what goes on is told twice, and it ends.
+        clock = iter([0.0, 0.0, 0.1, 0.6, 1.0, 1.4, 1.5, 1.7, 2.0, 2.0, 2.0, 9.0])
         for _ in range(3):
-            watch.on_start(None)
-            watch.on_start(None)  # a kernel that the first one calls
-            watch.on_end(None)
-            watch.on_end(None)
-        assert stream.getvalue().count("compiling kernels, once") == times
-        assert watch.kernels == 6
+            watch.on_start(KERNEL)
+            watch.on_start(OF_NUMBA)  # called by the kernel, and compiled meanwhile
+            watch.on_end(OF_NUMBA)
+            watch.on_end(KERNEL)
+        told = stream.getvalue()
+        assert told.count("compiling kernels, once") == times
+        assert told.count("1 compiled in 1 s, now forward_sequence") == times
+        assert (watch.kernels, watch.functions) == (3, 6)
         assert watch.seconds == pytest.approx(0.6 + 0.7 + 7.0)

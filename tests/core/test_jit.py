@@ -1,6 +1,7 @@
 """Kernels compile where nothing can be cached, survive damaged caches, and can be checked."""
 
 import os
+import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -9,12 +10,25 @@ from pathlib import Path
 import numba
 import pytest
 
-from sigmastar.core import jit
+from sigmastar.core import compiled, jit
+from sigmastar.core.hashing import find_slot
+from sigmastar.core.jit import kernel
 
 pytestmark = pytest.mark.compiled
 
 MODULE = """
 from sigmastar.core.jit import kernel
+
+@kernel
+def shifted(value, by):
+    return value + by
+
+@kernel
+def total(values):
+    result = 0.0
+    for i in range(len(values)):
+        result = shifted(shifted(result, values[i]), 0)
+    return result
 
 @kernel
 def double(x):
@@ -54,7 +68,7 @@ def answer(folder):
     numba.config.CACHE_DIR = str(folder)
     sys.modules.pop("own", None)
     own = import_module("own")
-    return own.double(21), sum(own.double.stats.cache_hits.values())
+    return own.double(21), sum(own.double.compiled.stats.cache_hits.values())
 
 for suffix in ("nbi", "nbc"):
     for name, damage in {"empty": b"", "garbage": b"\\x80\\x04garbage", "half": None}.items():
@@ -110,8 +124,50 @@ def test_code_is_compiled_anew_when_what_it_was_made_from_has_changed(tmp_path, 
         )
         for name in [name for name in sys.modules if name.startswith(package.name)]:
             monkeypatch.delitem(sys.modules, name)
-        jit._SOURCES.clear()
-        jit._digest.cache_clear()
+        compiled._SOURCES.clear()
+        compiled._digest.cache_clear()
         whole = import_module("package_of_kernels.whole").whole
-        found.append((whole(10), sum(whole.stats.cache_hits.values())))
+        found.append((whole(10), sum(whole.compiled.stats.cache_hits.values())))
     assert found == [(22, 0), (22, 1), (33, 0)]
+
+
+LAZY = "import sys; print(own.total.sized(3)(np.arange(3.0)), 'numba' in sys.modules)"
+
+
+def test_a_little_work_is_done_without_the_compiler(tmp_path):
+    (tmp_path / "own.py").write_text(MODULE)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import numpy as np, own; {LAZY}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stdout == "3.0 False\n", done.stderr
+
+
+def test_what_kernels_call_is_compiled_once_and_not_kept_alone(tmp_path):
+    more = "own.total(np.ones(2)); print(len(own.shifted.compiled._inner.signatures))"
+    done = run(tmp_path, more, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    # A float and a float, a float and a literal zero; nothing for 32 and 64 bits apart.
+    assert done.stdout == "42\n2\n", done.stderr
+    assert not list((tmp_path / "cache").rglob("own.shifted*"))
+
+
+def test_a_kernel_that_has_done_enough_is_compiled():
+    @kernel
+    def three(x):
+        return 3 * x
+
+    plain = three.sized(jit.PATIENCE - 1)
+    assert (plain(2), three._compiled) == (6, None)
+    assert three.sized(2) is three
+
+
+def test_without_patience_nothing_is_too_little():
+    with jit.without_patience():
+        assert find_slot.sized(0) is find_slot
+
+
+def test_kernels_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(find_slot)) is find_slot

@@ -12,6 +12,7 @@ from sigmastar.bench.demo.common import both_parts
 from sigmastar.bench.demo.sensors import demo_sensors
 from sigmastar.bench.demo.text import demo_text
 from sigmastar.core.compiling import watch_compiling
+from sigmastar.core.jit import without_patience
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_english
 
@@ -28,7 +29,7 @@ def compile_all() -> dict[str, Any]:
         "sensors": lambda: demo_sensors(7),
     }
     seconds = 0.0
-    with stage("Compiling", len(parts)) as progress:
+    with stage("Compiling", len(parts)) as progress, without_patience():
         for name, run in parts.items():
             progress.advance(0, note=name)
             seconds += timed(run)

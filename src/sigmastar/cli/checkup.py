@@ -115,7 +115,7 @@ def cache() -> dict[str, Any]:
     """Return where compiled code is kept, and whether it can be."""
     from sigmastar.automata.kernels import forward
 
-    kept = getattr(forward.forward_sequence, "_cache", None)
+    kept = getattr(forward.forward_sequence.compiled, "_cache", None)
     if kept is None:
         return {"directory": None, "writable": False, "compiled": 0, "switched_off": True}
     folder = Path(kept.cache_path)

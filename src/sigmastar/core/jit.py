@@ -1,130 +1,128 @@
-"""The one way a kernel is compiled: cached on disk, without the interpreter lock.
+"""The one way a kernel is compiled: when it is first needed, without the interpreter lock.
 
-No ``fastmath``: infinities and NaN carry meaning in our scores. With ``NUMBA_DISABLE_JIT=1``
-kernels run as they are written, to be stepped through and to have their lines counted. With
-``SIGMASTAR_CHECKED_KERNELS=1`` every index is checked, which costs speed and shows any array that
-a kernel would leave. What is compiled is kept beside the source, else in the user's cache, else
-not at all: a cache that cannot be read or written never stands in the way, and compiled code is
-believed only while every file that it was made from is the same.
+Compiling takes seconds and the compiler itself a third of one to import, so a :class:`Kernel` puts
+both off until it is called; :mod:`sigmastar.core.compiled` does the rest. A caller who knows that
+there is only a little to do asks ``kernel.sized(steps)``, and the kernel runs as it is written.
+
+With ``NUMBA_DISABLE_JIT=1`` all kernels run as they are written, to be stepped through and to have
+their lines counted. With ``SIGMASTAR_CHECKED_KERNELS=1`` every index is checked, which costs speed
+and shows any array that a kernel would leave.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sys
-from collections.abc import Callable
-from functools import cache
-from types import ModuleType
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.core.caching import FunctionCache
 
-from sigmastar.core.compiling import watch_compiling
+from sigmastar.core.threads import ForkLock
 
-__all__ = ["CHECKED", "kernel"]
+__all__ = ["CHECKED", "Kernel", "kernel", "without_patience"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-CHECKED = os.environ.get("SIGMASTAR_CHECKED_KERNELS", "0") not in ("", "0")
-if CHECKED:
-    # Numba's cache does not tell checked code from unchecked: they must not share a directory. It
-    # is one of the user's own: compiled code is believed.
-    numba.config.CACHE_DIR = os.path.expanduser("~/.cache/sigmastar/checked")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class _ForgivingCache(FunctionCache):  # type: ignore[misc]
-    """A cache whose damage costs a compilation, not a result.
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in ("", "0")
 
-    Numba takes compiled code for valid while the file of the kernel itself is unchanged; but what
-    the kernel calls, and the records it is given, are compiled into it from other files too.
+
+CHECKED = _is_set("SIGMASTAR_CHECKED_KERNELS")
+# Steps that each kernel does as plain Python at most, before it is worth being compiled or loaded:
+# a tenth of a second or so, where compiling takes half a second to two.
+PATIENCE = 300_000
+
+
+class Kernel(Generic[P, R]):
+    """A function over arrays that is compiled when it is first called.
+
+    Compiled kernels may call it too.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        package = function.__module__.partition(".")[0]
-        sources = sorted(_sources(function.__module__, package))
-        stamp = hashlib.sha256(b"".join(_digest(file) for file in sources)).digest()
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, stamp)
+    def __init__(self, function: Callable[P, R]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._compiled: Callable[P, R] | None = None
+        self._lock = ForkLock()
+        self._done = 0  # steps that ran as plain Python
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code, or None where the file is unreadable."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a damaged pickle raises anything
-            self._start_anew()
-            return None
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
+        """Run it compiled."""
+        return (self._compiled or self.compiled)(*arguments, **keywords)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code if that can be done."""
-        try:
-            super().save_overload(sig, data)
-        except Exception:  # a full disk, a directory that went away, a damaged index
-            self._start_anew()
+    def sized(self, steps: int) -> Callable[P, R]:
+        """Return what to call for about so many steps: plain Python for a few, else this kernel.
 
-    def _start_anew(self) -> None:
-        try:
-            self.flush()
-        except OSError:
-            self.disable()
+        Both give the same bits, so this is for kernels that neither call BLAS nor functions of
+        NumPy whose last digit differs from the C library's (``np.exp``; ``math.exp`` is fine).
+        """
+        if self._compiled is not None or CHECKED or self._done + steps > PATIENCE:
+            return self
+        self._done += steps
+        return self.plain
+
+    @cached_property
+    def plain(self) -> Callable[P, R]:
+        """The function as it is written, and the kernels that it calls as well."""
+        return _quiet(self._twin)
+
+    @cached_property
+    def _twin(self) -> Callable[P, R]:
+        function = cast(FunctionType, self.py_func)
+        names = {
+            name: value._twin
+            for name in function.__code__.co_names
+            if isinstance(value := function.__globals__.get(name), Kernel)
+        }
+        scope = {**function.__globals__, **names}
+        twin = FunctionType(
+            function.__code__, scope, None, function.__defaults__, function.__closure__
+        )
+        return cast("Callable[P, R]", twin)
+
+    @property
+    def compiled(self) -> Callable[P, R]:
+        """Numba's dispatcher, or the plain function where nothing is to be compiled."""
+        with self._lock:
+            if self._compiled is None:
+                if _is_set("NUMBA_DISABLE_JIT"):
+                    self._compiled = _quiet(self.py_func)
+                else:
+                    from sigmastar.core.compiled import dispatcher
+
+                    self._compiled = dispatcher(self.py_func)
+            return self._compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes this for, where a kernel calls it."""
+        return self.compiled._numba_type_  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # kernels are names of modules: found there
 
 
-_SOURCES: dict[str, set[str]] = {}  # by module
-
-
-def _sources(name: str, package: str) -> set[str]:
-    """Return the file of a module, and of all in its package that it has names from."""
-    if name in _SOURCES:
-        return _SOURCES[name]
-    module = sys.modules[name]
-    found = _SOURCES[name] = {str(getattr(module, "__file__", ""))}
-    for value in list(vars(module).values()):
-        origin = value.__name__ if isinstance(value, ModuleType) else _origin(value)
-        if origin in sys.modules and origin.partition(".")[0] == package:
-            found |= _sources(origin, package)
-    return found
-
-
-def _origin(value: object) -> str:
-    module = getattr(value, "__module__", None)
-    return module if isinstance(module, str) else ""
-
-
-@cache
-def _digest(file: str) -> bytes:
+@contextmanager
+def without_patience() -> Iterator[None]:
+    """Compile what is called within the block, on any thread, however little it has to do."""
+    global PATIENCE
+    before, PATIENCE = PATIENCE, -1
     try:
-        with open(file, "rb") as content:
-            return hashlib.sha256(content.read()).digest()
-    except OSError:  # code from elsewhere than files
-        return b""
+        yield
+    finally:
+        PATIENCE = before
 
 
-def _plain(argument: Any) -> Any:
-    """Return the type that a kernel is compiled for if another one hands it this argument.
-
-    To Numba a constant is a type of its own, and so is a number of 32 bits out of an array: the
-    same code would be compiled for each of them.
-    """
-    argument = types.unliteral(argument)  # type: ignore[attr-defined]
-    return types.int64 if argument is types.int32 else argument
+def _quiet(function: Callable[P, R]) -> Callable[P, R]:
+    """Let integers wrap around and floats overflow in silence, as compiled ones do."""
+    return np.errstate(all="ignore")(function)
 
 
-def kernel(function: F) -> F:
-    """Compile a kernel; it runs on one thread, and :mod:`sigmastar.core.threads` runs several."""
-    if numba.config.DISABLE_JIT:
-        # Compiled integers wrap around and compiled floats overflow in silence; hashes rely on it.
-        return np.errstate(all="ignore")(function)
-    watch_compiling()
-    compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=CHECKED)(function)
-    call_template = compiled.get_call_template
-    compiled.get_call_template = lambda args, kws: call_template(
-        [_plain(arg) for arg in args], {name: _plain(arg) for name, arg in kws.items()}
-    )
-    try:
-        compiled._cache = _ForgivingCache(function)
-    except RuntimeError:  # no directory to write to
-        pass
-    return cast(F, compiled)
+def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a kernel; it runs on one thread, and :mod:`sigmastar.core.threads` runs several."""
+    return Kernel(function)

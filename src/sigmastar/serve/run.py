@@ -80,6 +80,7 @@ def serve(
 def warm_up(served: Served, limits: Limits) -> None:
     """Let a model answer once, so that kernels are compiled before the first request comes."""
     from sigmastar.core.errors import SigmastarError
+    from sigmastar.core.jit import without_patience
     from sigmastar.serve.answers import answer, operations_of
     from sigmastar.serve.limits import Refused
 
@@ -92,6 +93,7 @@ def warm_up(served: Served, limits: Limits) -> None:
     for operation in operations_of(served):
         request: dict[str, Any] = {} if operation == "sample" else {"inputs": [example, example]}
         try:
-            answer(served, operation, request, limits)
+            with without_patience():
+                answer(served, operation, request, limits)
         except (Refused, SigmastarError):
             continue  # not every model can take the example; it is only to compile

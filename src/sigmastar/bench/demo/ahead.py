@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sigmastar.automata.inference.expected_counts import thread_count
+from sigmastar.core.jit import Kernel
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_names
 from sigmastar.transducers.kernels.joint_beam import beam_search
@@ -62,7 +63,7 @@ def await_names(helper: subprocess.Popen[bytes] | None) -> None:
 
 def is_compiled(kernel: object) -> bool:
     """Tell whether a kernel is on disk, or is not to be compiled at all."""
-    stats = getattr(kernel, "stats", None)
+    stats = getattr(kernel.compiled, "stats", None) if isinstance(kernel, Kernel) else None
     if stats is None:
         return True
     function = kernel.py_func  # type: ignore[attr-defined]
