@@ -15,6 +15,7 @@ import numpy as np
 from sigmastar.automata.kernels.forward import advance
 from sigmastar.automata.kernels.sampling import pick
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
 __all__ = ["StateCounts", "count_states", "draw_states", "sweep"]
@@ -80,7 +81,7 @@ def draw_states(
     for i in range(len(offsets) - 1):
         base = offsets[i]
         length = offsets[i + 1] - base
-        alpha[0] = initial
+        copy_values(initial, alpha[0])
         for t in range(length):
             advance(alpha[t], transitions[symbols[base + t]], alpha[t + 1])
             total = alpha[t + 1].sum()

@@ -9,6 +9,7 @@ import numpy as np
 
 from sigmastar.automata.kernels.forward import advance, rescale
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, SymbolArray
 
 __all__ = ["best_path", "state_shares"]
@@ -44,7 +45,7 @@ def best_path(
                     other[j] = weight
                     back[t, j] = i
         exponent += rescale(other)
-        best[:] = other
+        copy_values(other, best)
     last = 0
     for j in range(n):
         best[j] *= final[j]
@@ -67,7 +68,7 @@ def state_shares(
     """Fill ``shares`` (symbols + 1, n_states) with the posterior of each state at each point."""
     n = len(initial)
     length = len(codes)
-    shares[0] = initial
+    copy_values(initial, shares[0])
     for t in range(length):
         advance(shares[t], transitions[codes[t]], shares[t + 1])
         rescale(shares[t + 1])
@@ -82,7 +83,7 @@ def state_shares(
                     total += operator[i, j] * beta[j]
                 other[i] = total
             rescale(other)
-            beta[:] = other
+            copy_values(other, beta)
         mass = 0.0
         for i in range(n):
             shares[t, i] *= beta[i]

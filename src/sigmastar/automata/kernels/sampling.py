@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
 __all__ = ["draw_strings"]
@@ -51,7 +52,7 @@ def draw_strings(
                 break
             if size == len(buffer):
                 grown = np.empty(2 * size, np.int32)
-                grown[:size] = buffer
+                copy_values(buffer, grown)
                 buffer = grown
             buffer[size] = code
             size += 1

@@ -10,9 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import make_heap, sift_down
 from sigmastar.core.types import IndexArray, SymbolArray
 
-__all__ = ["group_nodes", "grow_trie"]
+__all__ = ["STEPS_A_SYMBOL", "grow_trie"]
+
+STEPS_A_SYMBOL = 40  # that growing takes, for those who ask whether it is worth compiling
 
 
 @kernel
@@ -122,9 +125,13 @@ def rank_by_symbol(codes: SymbolArray, n_symbols: int) -> SymbolArray:
     if n == 1:
         rank[0] = 0
     elif 8 * n < n_symbols:  # counting would cost more than sorting these few
-        order = np.argsort(codes, kind="mergesort")
+        keys = np.empty(n, np.int64)
+        for i in range(n):
+            keys[i] = np.int64(codes[i]) * n + i
+        make_heap(keys, n)
         for place in range(n):
-            rank[order[place]] = place
+            rank[keys[0] % n] = place
+            sift_down(keys, n - 1 - place, keys[n - 1 - place])
     else:
         starts = np.zeros(n_symbols + 1, np.int32)
         for i in range(n):
@@ -135,18 +142,3 @@ def rank_by_symbol(codes: SymbolArray, n_symbols: int) -> SymbolArray:
             rank[i] = starts[codes[i]]
             starts[codes[i]] += 1
     return rank
-
-
-@kernel
-def group_nodes(symbol: SymbolArray, level_starts: IndexArray) -> IndexArray:
-    """Return where each run of nodes of one level and one symbol begins, and the node count."""
-    n_nodes = len(symbol)
-    starts = np.empty(n_nodes + 1, np.int64)
-    n_groups = 0
-    for level in range(1, len(level_starts) - 1):
-        for node in range(level_starts[level], level_starts[level + 1]):
-            if node == level_starts[level] or symbol[node] != symbol[node - 1]:
-                starts[n_groups] = node
-                n_groups += 1
-    starts[n_groups] = n_nodes
-    return starts[: n_groups + 1].copy()

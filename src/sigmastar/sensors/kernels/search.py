@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray
 
 __all__ = ["Bounds", "search_labels"]
@@ -51,7 +52,7 @@ def search_labels(
     order = np.empty((n_frames, n_labels), np.int64)
     turn = np.zeros(n_frames, np.int64)
     chosen = np.zeros(n_frames, np.int64)
-    vectors[0, 0, :] = initial
+    copy_values(initial, vectors[0, 0])
     depth = 0
     here = 0  # which of the siblings at this depth is being extended
     nodes = 0
@@ -112,7 +113,7 @@ def search_labels(
             turn[depth] = n_labels  # nor can those after it
         elif depth == n_frames - 1:
             best_weight = value
-            best[:] = chosen
+            copy_values(chosen, best)
         else:
             depth += 1
             here = label

@@ -80,7 +80,8 @@ def move_arcs(old: IndexArray, new: IndexArray) -> None:
     """Enter arcs into a larger table, which is empty."""
     for x in range(len(old)):
         if old[x, 0] != EMPTY:
-            new[find_slot(new[:, 0], old[x, 0])] = old[x]
+            slot = find_slot(new[:, 0], old[x, 0])
+            new[slot, 0], new[slot, 1] = old[x, 0], old[x, 1]
 
 
 @kernel
@@ -124,7 +125,8 @@ def add_string(memory: Memory, tags: SymbolArray) -> Int:
         return np.int64(0)
     place = np.int64(memory.used[STRINGS])
     memory.strings[place] = len(tags)
-    memory.strings[place + 1 : place + 1 + len(tags)] = tags
+    for x in range(len(tags)):
+        memory.strings[place + 1 + x] = tags[x]
     memory.used[STRINGS] += len(tags) + 1
     return place
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import make_heap, sift_down
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
 __all__ = ["MARK", "Found", "extended_mark", "lowest_kept", "report"]
@@ -50,13 +51,18 @@ def lowest_kept(scores: FloatArray, low: int, high: int, width: int) -> tuple[fl
     """
     if high - low <= width:
         return -np.inf, width
-    ordered: FloatArray = np.sort(scores[low:high])
-    cut = ordered[high - low - width]
+    best = np.empty(width)
+    for i in range(width):
+        best[i] = scores[low + i]
+    make_heap(best, width)
+    for h in range(low + width, high):
+        if scores[h] > best[0]:
+            sift_down(best, width, scores[h])
     ties = 0
-    for rank in range(high - low - width, high - low):
-        if ordered[rank] == cut:
+    for i in range(width):
+        if best[i] == best[0]:
             ties += 1
-    return float(cut), ties
+    return float(best[0]), ties
 
 
 @kernel

@@ -129,7 +129,8 @@ def _add_uses(lattices: Lattices, machine: Machine, into: Uses, log_totals: Floa
             continue
         log_totals[row] = scales[n - 1] + np.log(end)
         after[:n] = 0.0
-        after[n - 1] = final / end
+        for a in range(m):
+            after[n - 1, a] = final[a] / end
         for arc in range(len(part) - 1, -1, -1):
             origin = part[arc, 0] - first
             goal = part[arc, 1] - first

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
 __all__ = [
@@ -85,7 +86,7 @@ def signed_scores(
     initial, operators, final = machine
     state, following = np.empty_like(initial), np.empty_like(initial)
     for row in range(len(offsets) - 1):
-        state[:] = initial
+        copy_values(initial, state)
         scale = 0.0
         dead = False
         for t in range(offsets[row], offsets[row + 1]):
@@ -130,7 +131,7 @@ def chain_scores(
     m, n_outputs = len(machine.initial), table.shape[1]
     state, following = np.empty(m), np.empty(m)
     for row in range(len(offsets) - 1):
-        state[:] = machine.initial
+        copy_values(machine.initial, state)
         for t in range(offsets[row], offsets[row + 1]):
             total = 0.0
             own = 0.0
@@ -151,4 +152,4 @@ def chain_scores(
                 for j in range(m):
                     state[j] = following[j] / own
             else:
-                state[:] = machine.initial
+                copy_values(machine.initial, state)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.operators import Machine, advance, dot
 from sigmastar.transducers.kernels.unit_features import mix
@@ -58,7 +59,7 @@ def chain_units(
     state, following = np.empty_like(initial), np.empty_like(initial)
     whole = dot(initial, final)
     for row in range(len(offsets) - 1):
-        state[:] = initial
+        copy_values(initial, state)
         total = whole
         score = 0.0
         for place in range(offsets[row], offsets[row + 1] + 1):
@@ -72,7 +73,7 @@ def chain_units(
                     state[j] = following[j] / value
                 total = 1.0
             else:
-                state[:] = initial
+                copy_values(initial, state)
                 total = whole
         scores[row] = score
 
