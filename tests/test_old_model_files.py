@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.loading import known_kinds
+from sigmastar.loading import _PARTS, known_kinds
 
 DATA = Path(__file__).parent / "data" / "v010"
 
@@ -164,3 +164,8 @@ def test_there_is_an_old_file_of_every_kind():
 
 def test_every_old_file_is_asked():
     assert {path.name for path in DATA.glob("*.sigma")} == MODELS.keys() | CHECKPOINTS.keys()
+
+
+def test_loading_knows_who_brings_each_kind():
+    named = {kind: part for kinds, part in _PARTS.items() for kind in kinds}
+    assert named == {model.kind: part for part in _PARTS.values() for model in part()}

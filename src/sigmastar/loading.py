@@ -1,7 +1,8 @@
 """Read any model file: the one place that knows every wing.
 
 Kinds of models enter a registry by themselves when their module is imported; what is left to do
-here is to import the wings, one after the other, until the kind at hand is known.
+here is to import the part that has the kind at hand, and no other: a command should not wait for
+what it does not need.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ __all__ = ["known_kinds", "load", "read_model"]
 
 
 def _automata() -> tuple[type[StoredModel], ...]:
-    from sigmastar.automata.mixture.model import ContextMixtureModel
     from sigmastar.automata.models.hmm import HMM
     from sigmastar.automata.models.pfa import PFA
     from sigmastar.automata.models.wfa import WFA
+
+    return WFA, PFA, HMM
+
+
+def _predictors() -> tuple[type[StoredModel], ...]:
+    from sigmastar.automata.mixture.model import ContextMixtureModel
     from sigmastar.ngrams.model import NgramModel
 
-    return WFA, PFA, HMM, NgramModel, ContextMixtureModel
+    return NgramModel, ContextMixtureModel
 
 
 def _tagging() -> tuple[type[StoredModel], ...]:
@@ -53,17 +59,19 @@ def _sensors() -> tuple[type[StoredModel], ...]:
     return ContinuousTagger, MeasurementHMM
 
 
-_WINGS: tuple[Callable[[], tuple[type[StoredModel], ...]], ...] = (
-    _automata,
-    _tagging,
-    _transducers,
-    _sensors,
-)
+# What files may hold, by the name written in them, and who brings it.
+_PARTS: dict[tuple[str, ...], Callable[[], tuple[type[StoredModel], ...]]] = {
+    ("WFA", "PFA", "HMM"): _automata,
+    ("Ngram", "ContextMixture"): _predictors,
+    ("HMMTagger", "FSTTagger", "Lemmatizer", "Tokenizer", "Pipeline"): _tagging,
+    ("Transducer", "ParametricTransducer", "Transliterator"): _transducers,
+    ("ContinuousTagger", "MeasurementHMM"): _sensors,
+}
 
 
 def known_kinds() -> dict[str, type[StoredModel]]:
     """Return every kind of model that files may hold, by the name written in them."""
-    return {model.kind: model for wing in _WINGS for model in wing()}
+    return {model.kind: model for part in _PARTS.values() for model in part()}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -80,10 +88,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         The model, validated anew.
     """
     stored = read_stored(path)
-    for wing in _WINGS:
-        if stored.kind in MODEL_KINDS:
-            break
-        wing()
+    for kinds, part in _PARTS.items():
+        if stored.kind in kinds:
+            part()
     if stored.kind not in MODEL_KINDS:
         raise FileFormatError(
             f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "

@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import scipy.linalg.cython_blas  # noqa: F401  (loads the library that compiled kernels call)
-from threadpoolctl import ThreadpoolController
-
 __all__ = ["one_blas_thread"]
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> Any:
+    import scipy.linalg.cython_blas  # noqa: F401  (loads the library that compiled kernels call)
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 
