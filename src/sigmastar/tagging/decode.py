@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from sigmastar.core.arrays import checked_runs, items_of
@@ -11,7 +13,9 @@ from sigmastar.tagging.kernels.decode import viterbi_first, viterbi_second
 from sigmastar.tagging.kernels.posterior import tag_posteriors
 from sigmastar.tagging.model import TagModel
 
-__all__ = ["class_posteriors", "decode_classes", "tag_chances"]
+__all__ = ["class_posteriors", "decode_classes", "tag_chances", "viterbi_steps"]
+
+_MANY = 2000
 
 
 def decode_classes(model: TagModel, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
@@ -20,14 +24,28 @@ def decode_classes(model: TagModel, codes: SymbolArray, starts: IndexArray) -> S
     tags = np.empty(len(codes), np.int32)
     classes, bigram, trigram = model.classes, model.bigram, model.trigram
 
+    steps = viterbi_steps(model, codes)
+    second, first = viterbi_second.sized(steps), viterbi_first.sized(steps)
+
     def decode(a: int, b: int) -> None:
         if model.order == 2:
-            viterbi_second(codes, starts[a : b + 1], classes, trigram, tags)
+            second(codes, starts[a : b + 1], classes, trigram, tags)
         else:
-            viterbi_first(codes, starts[a : b + 1], classes, bigram, tags)
+            first(codes, starts[a : b + 1], classes, bigram, tags)
 
     over_rows(decode, len(starts) - 1)
     return tags
+
+
+def viterbi_steps(model: TagModel, codes: SymbolArray) -> int:
+    """Return about how many steps a search takes: candidates of neighbours are all combined."""
+    if len(codes) > _MANY:  # worth compiling without counting
+        return sys.maxsize
+    sizes = np.diff(model.offsets)[codes]
+    ways = sizes[model.order :].copy()
+    for back in range(1, model.order + 1):
+        ways *= sizes[model.order - back : len(sizes) - back]
+    return 5 * int(ways.sum()) + 40 * int(sizes.sum())
 
 
 def class_posteriors(

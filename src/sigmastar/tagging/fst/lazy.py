@@ -18,7 +18,7 @@ import numpy as np
 from sigmastar.core.arrays import checked_runs, items_of, offsets_of
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.tagging.decode import decode_classes
+from sigmastar.tagging.decode import decode_classes, viterbi_steps
 from sigmastar.tagging.fst.grown import grown_arrays, grown_memory
 from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
 from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget, run_lazy
@@ -100,12 +100,13 @@ class LazyTransducer:
         left = np.zeros(n, np.bool_)
         unmarked = left[:0]
         done = 0
+        run = run_lazy.sized(viterbi_steps(model, codes))
         with self._lock:
             while done < n:
                 fresh = self.n_arcs == 0
                 rest, marks = starts[done:], unmarked if at_once else left[done:]
                 memory = self._memory
-                tagged = int(run_lazy(codes, rest, classes, moves, bounds, memory, output, marks))
+                tagged = int(run(codes, rest, classes, moves, bounds, memory, output, marks))
                 done += tagged
                 if done == n:
                     break

@@ -34,6 +34,7 @@ __all__ += ["none_missed"]
 # Columns of the states point, as 32-bit numbers, into parts of at most 64 entries a state.
 MOST_STATES = 1 << 24
 _FIRST_STATES = 1 << 14
+_STEPS_TO_FORGET = 100  # filling arrays counts as one
 _MISSED = 1 << 16  # arcs met but not made that are remembered, a power of two
 
 
@@ -108,7 +109,7 @@ def new_memory(room: Room, boundary: int) -> Memory:
         missed=none_missed(),
         used=np.zeros(COUNTERS, np.int64),
     )
-    forget(memory, boundary)
+    forget.sized(_STEPS_TO_FORGET)(memory, boundary)
     return memory
 
 

@@ -32,6 +32,7 @@ from sigmastar.tagging.settings import TaggerSettings
 
 __all__ = ["Guesser", "RareWords", "SuffixTrie", "learn_guesser"]
 
+_STEPS_A_LETTER = 20  # that kernels take, for them to know whether they are worth compiling
 _FEWEST = 2  # words that an ending must have
 _MOST_TAGS = 15  # of a node
 _POINT_MASK = (1 << POINT_BITS) - 1
@@ -53,7 +54,9 @@ class SuffixTrie:
     def nodes(self, words: Spans, first: BoolArray) -> SymbolArray:
         """Return the deepest node that each word reaches."""
         found = np.empty(len(words.begins), np.int32)
-        find_endings(words, first, character_properties(), self.endings, self.depth, found)
+        letters = int((words.ends - words.begins).sum()) + self.depth * len(found)
+        find = find_endings.sized(_STEPS_A_LETTER * letters)
+        find(words, first, character_properties(), self.endings, self.depth, found)
         return found
 
     def nodes_of(self, words: Sequence[str], first: BoolArray) -> SymbolArray:
@@ -104,7 +107,8 @@ def learn_guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Gue
     grown = _no_endings(len(rare.words) * max_suffix + 1)
     paths = np.empty((len(rare.words), max_suffix + 1), np.int32)
     spans = word_spans(rare.words)
-    n_nodes = grow_suffixes(spans, rare.first, character_properties(), grown, paths)
+    grow = grow_suffixes.sized(_STEPS_A_LETTER * paths.size)
+    n_nodes = int(grow(spans, rare.first, character_properties(), grown, paths))
     # An ending of one word only tells nothing that a shorter one does not.
     visits = np.bincount(paths[paths >= 0], minlength=n_nodes)
     kept = visits >= _FEWEST
@@ -147,7 +151,7 @@ def learn_guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Gue
     owner = np.concatenate([piece[0] for piece in pieces])
     order = np.argsort(owner, kind="stable")
     endings = _no_endings(n_nodes)
-    move_endings(pruned, endings)
+    move_endings.sized(_STEPS_A_LETTER * len(pruned.keys))(pruned, endings)
     return Guesser(
         trie=SuffixTrie(endings, max_suffix),
         offsets=offsets_of(np.bincount(owner, minlength=n_nodes)),

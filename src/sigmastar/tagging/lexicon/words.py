@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Sequence
 from functools import cache
 
@@ -17,6 +18,7 @@ from sigmastar.tagging.kernels.words import Bytes, Spans, WordSlots, build_word_
 __all__ = ["WordTable", "character_properties", "join_words", "split_words", "word_spans"]
 
 _KNOWN_POINTS = 0x3000
+_MANY = 2000  # words: worth compiling without counting their letters
 
 
 def encoded(word: str) -> bytes:
@@ -74,10 +76,11 @@ class WordTable:
         self._table = WordSlots(
             slots=np.full(size, EMPTY, np.int32), hashes=np.empty(size, np.int32), words=self.words
         )
-        build_word_table(self._table)
+        build_word_table.sized(4 * len(self.words.data) + 8 * size)(self._table)
 
     def find(self, tokens: Spans) -> SymbolArray:
         """Return the number of each word, -1 where there is none."""
         numbers = np.empty(len(tokens.begins), np.int32)
-        find_words(tokens, self._table, numbers)
+        letters = int((tokens.ends - tokens.begins).sum()) if len(numbers) < _MANY else sys.maxsize
+        find_words.sized(8 * letters)(tokens, self._table, numbers)
         return numbers

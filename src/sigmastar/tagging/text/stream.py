@@ -84,7 +84,8 @@ def tag_file(
                 room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
                 output = np.empty(room, np.uint8)
                 layout = _LAYOUTS[output_format]
-                size = write_tagged(tokens, starts, found, names, layout, output)
+                write = write_tagged.sized(4 * room)
+                size = write(tokens, starts, found, names, layout, output)
                 _write(target, output[:size].data)
             target.flush()  # whoever reads a pipe gets an answer to each line
             n_sentences += len(starts) - 1
@@ -165,6 +166,6 @@ def cut(data: Bytes, one_token_a_line: bool) -> tuple[Spans, IndexArray]:
     tokens = Spans(data, np.empty(room, np.int64), np.empty(room, np.int64))
     n_lines = int(np.count_nonzero(data == 10)) + 2
     starts = np.empty(n_lines + 1, np.int64)
-    n_tokens, n_sentences = scan_tokens(tokens, one_token_a_line, starts)
+    n_tokens, n_sentences = scan_tokens.sized(8 * len(data))(tokens, one_token_a_line, starts)
     _, begins, ends = tokens
     return Spans(data, begins[:n_tokens], ends[:n_tokens]), starts[: n_sentences + 1]
