@@ -1,4 +1,4 @@
-"""How long a newcomer waits: four examples and two commands, with an empty cache and a full one.
+"""How long a newcomer waits: five examples and three commands, with an empty cache and a full one.
 
 Each example runs in a process of its own, first with an empty cache of compiled code (cold), then
 again (warm); the least of a few warm runs counts. ``--before SRC`` measures the ``src`` of another
@@ -17,12 +17,22 @@ import time
 from pathlib import Path
 
 EXAMPLES = {
+    "README, in ten lines": """
+import sigmastar as ss
+logs = ["open read read close", "open write close", "open read close", "open close"] * 50
+est = ss.BaumWelchPFA(n_states=4, n_restarts=5, random_state=0)
+est.fit([line.split() for line in logs])
+est.predict_next([["open", "write"]], k=2)
+est.log_proba([["open", "close"], ["close", "open"]])
+est.save("logs.sigma")
+ss.likeliest_strings(ss.load("logs.sigma"), 3)
+""",
     "SpectralWFA": """
 import sigmastar as ss
 est = ss.SpectralWFA(n_states=2).fit(["ab", "abab", "ab", "ababab"] * 20)
 est.predict_next(["aba"], k=1)
 """,
-    "automaton (README)": """
+    "… of 2,000 strings": """
 import sigmastar as ss
 problem = ss.datasets.make_problem("pfa", n_states=8, n_symbols=5, n_train=2000, random_state=7)
 est = ss.SpectralWFA().fit(problem.train)
@@ -46,6 +56,7 @@ ss.Transliterator().fit(splits.train[:200]).predict(["anna"])
 RUNS = {
     **{title: (["-c", code], "") for title, code in EXAMPLES.items()},
     "sigmastar predict": (["-m", "sigmastar", "predict", "m.sigma", "-"], "0 1\n"),
+    "sigmastar score": (["-m", "sigmastar", "score", "m.sigma", "-"], "0 1\n"),
     "sigmastar tagger tag": (["-m", "sigmastar", "tagger", "tag", "t.sigma"], "the dog\n"),
     "import sigmastar": (["-c", "import sigmastar"], ""),
 }

@@ -22,7 +22,7 @@ from sigmastar.core.splits import draw_part
 from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, collect_codes, plain, policy_of
 from sigmastar.corpus.dataframes import grouped_rows, refuse_tables
-from sigmastar.corpus.kernels.trie import grow_trie
+from sigmastar.corpus.kernels.trie import STEPS_A_SYMBOL, grow_trie
 
 __all__ = ["Corpus", "Sequences", "as_corpus"]
 
@@ -266,7 +266,7 @@ class Corpus(Sequence[list[Symbol]]):
     def distinct(self) -> tuple[Corpus, IndexArray]:
         """Return the distinct sequences, by first appearance, and how often each occurs."""
         ends = np.empty(len(self), dtype=np.int32)
-        grow_trie(
+        grow_trie.sized(STEPS_A_SYMBOL * (self.n_symbols + len(self)))(
             self.symbols,
             self.offsets,
             len(self.alphabet),

@@ -36,7 +36,7 @@ from sigmastar.core.reduction import Reduction
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.ngrams.kernels.radix import sort_codes
-from sigmastar.ngrams.kernels.windows import CodeArray, merge_runs, run_lengths, window_codes
+from sigmastar.ngrams.kernels.windows import CodeArray, merge_runs, window_codes
 
 __all__ = [
     "CodeArray",
@@ -137,7 +137,8 @@ class NgramCounts:
         codes = np.empty(len(symbols) + last - first, np.uint64)
         starts = np.empty(last - first, np.uint64)
         offsets = offsets - offsets[0]
-        window_codes(symbols, offsets, self.bits, self.depth, codes, starts)
+        write = window_codes.sized(10 * len(codes))
+        write(symbols, offsets, self.bits, self.depth, codes, starts)
         if shorten is not None:
             shorten(symbols, offsets, codes, starts)
         used = self.bits * self.depth
@@ -315,15 +316,15 @@ def _tail_mask(used_bits: IndexArray) -> CodeArray:
     return np.where(used_bits >= 64, np.uint64(0), full >> shift)
 
 
-_ONES = np.empty(0, np.int64)
-
-
-def sum_runs(codes: CodeArray, weights: IndexArray = _ONES) -> tuple[CodeArray, IndexArray]:
+def sum_runs(codes: CodeArray, weights: IndexArray | None = None) -> tuple[CodeArray, IndexArray]:
     """Return the distinct ones of sorted codes, and the weights (ones) of each added up."""
-    unique = np.empty(len(codes), np.uint64)
-    totals = np.empty(len(codes), np.int64)
-    n_runs = run_lengths(codes, weights, unique, totals)
-    return unique[:n_runs].copy(), totals[:n_runs].copy()
+    begins = np.empty(len(codes), dtype=bool)
+    begins[:1] = True
+    np.not_equal(codes[1:], codes[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    if weights is None:
+        return codes[first], np.diff(first, append=len(codes))
+    return codes[first], np.add.reduceat(weights, first) if len(first) else weights
 
 
 def _merged(parts: list[NgramCounts]) -> NgramCounts:
@@ -343,7 +344,8 @@ def _merged_pair(one: NgramCounts, other: NgramCounts) -> NgramCounts:
         more_codes, more_counts = getattr(other, codes_of), getattr(other, counts_of)
         unique = np.empty(len(codes) + len(more_codes), np.uint64)
         totals = np.empty(len(unique), np.int64)
-        size = merge_runs(codes, counts, more_codes, more_counts, unique, totals)
+        merge = merge_runs.sized(8 * len(unique))
+        size = merge(codes, counts, more_codes, more_counts, unique, totals)
         tables.extend((unique[:size].copy(), totals[:size].copy()))
     n_sequences = one.n_sequences + other.n_sequences
     return NgramCounts(one.n_symbols, one.depth, n_sequences, *tables)

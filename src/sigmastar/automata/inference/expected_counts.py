@@ -8,8 +8,10 @@ only.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -24,6 +26,7 @@ from sigmastar.automata.kernels.em import (
     forward_pass,
     tree_likelihood,
 )
+from sigmastar.automata.kernels.forward import SMALL_TREE
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.threads import available_threads
 from sigmastar.core.types import FloatArray, IndexArray
@@ -140,7 +143,7 @@ class Forest:
         finals = np.zeros_like(final)
         starts = np.zeros_like(initial)
         likelihood = impossible = 0.0
-        with one_blas_thread():
+        with self._blas(len(initial)):
             for sums, value, lost in self._map(self._sums, n_jobs, parameters):
                 arcs += sums.arcs
                 finals += sums.finals
@@ -161,9 +164,13 @@ class Forest:
     ) -> tuple[float, float]:
         """Return the log-likelihood of what is possible, and the weight of what is not."""
         parameters = _frozen(initial, transitions, transitions, final)
-        with one_blas_thread():
+        with self._blas(len(initial)):
             values = list(self._map(self._likelihood, n_jobs, parameters))
         return sum(value for value, _ in values), sum(lost for _, lost in values)
+
+    def _blas(self, n: int) -> AbstractContextManager[None]:
+        """Keep BLAS to one thread, if kernels call it."""
+        return nullcontext() if self.n_nodes * n * n <= SMALL_TREE else one_blas_thread()
 
     def _map(
         self,
@@ -186,7 +193,7 @@ class Forest:
             space = self._spare[n].pop()
         except (KeyError, IndexError):
             space = _Workspace(self._blocks, n)
-        forward_pass(
+        forward_pass.sized(_steps(block, n))(
             block.nodes, initial, transitions, space.alpha, space.scale, space.buffers.rows
         )
         return space
@@ -199,18 +206,19 @@ class Forest:
 
     def _likelihood(self, block: _Block, parameters: _Parameters) -> tuple[float, float]:
         space = self._forward(block, parameters)
-        values = tree_likelihood(
+        add_up = tree_likelihood.sized(_steps(block, space.n))
+        likelihood, impossible = add_up(
             block.nodes.parent, block.end_weights, parameters[3], space.alpha, space.scale
         )
         self._keep(space)
-        return values
+        return float(likelihood), float(impossible)
 
     def _sums(self, block: _Block, parameters: _Parameters) -> tuple[Sums, float, float]:
         initial, transitions, transposed, final = parameters
         n = len(initial)
         space = self._forward(block, parameters)
         sums = Sums(arcs=np.zeros_like(transitions), finals=np.zeros(n), starts=np.zeros(n))
-        likelihood, impossible = adjoint_pass(
+        likelihood, impossible = adjoint_pass.sized(3 * _steps(block, n))(
             block.nodes,
             block.end_weights,
             transposed,
@@ -221,7 +229,13 @@ class Forest:
             sums,
         )
         self._keep(space)
-        return sums, likelihood, impossible
+        return sums, float(likelihood), float(impossible)
+
+
+def _steps(block: _Block, n: int) -> int:
+    """Return about how many steps a pass over a block takes, if it is small enough to count."""
+    nodes = len(block.nodes.parent)
+    return nodes * (n + 10) ** 2 if nodes * n * n <= SMALL_TREE else sys.maxsize
 
 
 def _frozen(*arrays: FloatArray) -> _Parameters:

@@ -19,7 +19,12 @@ from sigmastar.automata.inference.expected_counts import thread_count
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
-from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence, spread_nodes
+from sigmastar.automata.kernels.readout import (
+    STEPS_A_WEIGHT,
+    child_probabilities,
+    follow_sequence,
+    spread_nodes,
+)
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import machine_of
 from sigmastar.automata.models.wfa import WFA
@@ -96,8 +101,10 @@ def _fill(
     at_node = np.ones(tree.n_nodes)
     children, starts = readout.children(tree)
     for block, weights in readout.blocks(alpha):
-        child_probabilities(weights, block, children, starts, tree.symbol, floor, at_node)
-    spread_nodes(tree.parent, tree.ends, run.offsets, at_node, likelihood)
+        read = child_probabilities.sized(STEPS_A_WEIGHT * weights.size)
+        read(weights, block, children, starts, tree.symbol, floor, at_node)
+    spread = spread_nodes.sized(STEPS_A_WEIGHT * len(likelihood))
+    spread(tree.parent, tree.ends, run.offsets, at_node, likelihood)
 
 
 def mean_next_likelihood(

@@ -11,7 +11,7 @@ from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
-from sigmastar.automata.kernels.readout import clip_rows, follow_sequence
+from sigmastar.automata.kernels.readout import STEPS_A_WEIGHT, clip_rows, follow_sequence
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa, machine_of
 from sigmastar.automata.models.wfa import WFA
@@ -56,7 +56,8 @@ def next_distribution(
     result = np.empty((len(corpus), automaton.n_symbols + 1))
     for first, run in batches(corpus, automaton.n_states):
         result[first : first + len(run)] = _last_vectors(automaton, run) @ readout.weights
-    clip_rows(result, 0.0 if isinstance(automaton, PFA) else FLOOR)
+    clip = clip_rows.sized(STEPS_A_WEIGHT * result.size)
+    clip(result, 0.0 if isinstance(automaton, PFA) else FLOOR)
     return result
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.scoring import FLOOR
-from sigmastar.automata.kernels.readout import clip_rows
+from sigmastar.automata.kernels.readout import STEPS_A_WEIGHT, clip_rows
 from sigmastar.automata.kernels.sampling import draw_strings
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import machine_of
@@ -98,7 +98,7 @@ def _predict(
         if not len(active):
             break
         weights = vectors @ readout
-        clip_rows(weights, FLOOR)
+        clip_rows.sized(STEPS_A_WEIGHT * weights.size)(weights, FLOOR)
         if not stopping:
             weights[:, -1] = 0.0
         cumulative = np.cumsum(weights, axis=1)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.tree import PrefixTree, batches, is_long
 from sigmastar.automata.kernels.forward import forward_sequence
-from sigmastar.automata.kernels.readout import child_probabilities, follow_sequence
+from sigmastar.automata.kernels.readout import STEPS_A_WEIGHT, child_probabilities, follow_sequence
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.subject import as_wfa, machine_of
 from sigmastar.automata.models.wfa import WFA
@@ -186,7 +186,8 @@ def conditional_scores(
     at_end = np.empty(tree.n_nodes)
     children, starts = readout.children(tree)
     for block, weights in readout.blocks(alpha):
-        child_probabilities(weights, block, children, starts, tree.symbol, floor, on_symbol)
+        read = child_probabilities.sized(STEPS_A_WEIGHT * weights.size)
+        read(weights, block, children, starts, tree.symbol, floor, on_symbol)
         at_end[block : block + len(weights)] = weights[:, -1]
     with np.errstate(divide="ignore"):
         log_symbol, log_end = np.log(on_symbol), np.log(at_end)

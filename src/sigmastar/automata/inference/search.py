@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sigmastar.automata.inference.readout import Readout
-from sigmastar.automata.kernels.readout import clip_row
+from sigmastar.automata.kernels.readout import STEPS_A_WEIGHT, clip_row
 from sigmastar.automata.models.subject import as_wfa
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Symbol
@@ -64,7 +64,7 @@ def likeliest_strings(
             vector, prefix = vector / size, (prefix, code)
         opened += 1
         weights = vector @ readout
-        clip_row(weights, 0.0)
+        clip_row.sized(STEPS_A_WEIGHT * len(weights))(weights, 0.0)
         weights *= -negative
         if weights[-1] > 0:
             heapq.heappush(ends, float(weights[-1]))

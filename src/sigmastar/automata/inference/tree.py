@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigmastar.automata.kernels.forward import forward_tree
+from sigmastar.automata.kernels.forward import SMALL_TREE, forward_tree
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.corpus import Corpus
-from sigmastar.corpus.kernels.trie import group_nodes, grow_trie
+from sigmastar.corpus.kernels.trie import STEPS_A_SYMBOL, grow_trie
 
 __all__ = ["PrefixTree", "batches"]
 
@@ -55,12 +55,14 @@ class PrefixTree:
         level_starts = np.empty(int(corpus.lengths.max(initial=0)) + 2, dtype=np.int64)
         ends = np.empty(len(corpus), dtype=np.int32)
         text = corpus.symbols, corpus.offsets, len(corpus.alphabet)
-        n_nodes, n_levels = grow_trie(*text, parent, symbol, level_starts, ends)
+        grow = grow_trie.sized(STEPS_A_SYMBOL * (corpus.n_symbols + len(corpus)))
+        n_nodes, n_levels = grow(*text, parent, symbol, level_starts, ends)
         symbol = symbol[:n_nodes].copy()
         level_starts = level_starts[: n_levels + 1]
-        return cls(
-            parent[:n_nodes].copy(), symbol, level_starts, group_nodes(symbol, level_starts), ends
-        )
+        begins = np.zeros(n_nodes + 1, dtype=bool)  # a run of one level and one symbol
+        begins[1:-1] = symbol[1:] != symbol[:-1]
+        begins[level_starts[1:]] = True
+        return cls(parent[:n_nodes].copy(), symbol, level_starts, np.flatnonzero(begins), ends)
 
     @property
     def n_nodes(self) -> int:
@@ -83,9 +85,13 @@ class PrefixTree:
         """Return the forward vectors of all nodes and their binary exponents."""
         alpha = np.empty((self.n_nodes, model.n_states))
         exponent = np.empty(self.n_nodes, dtype=np.int64)
-        tree = self.parent, self.symbol, self.group_starts
-        with one_blas_thread():
-            forward_tree(*tree, model.initial, model.transitions, alpha, exponent)
+        given = self.parent, self.symbol, self.group_starts, model.initial, model.transitions
+        if self.n_nodes * model.n_states**2 <= SMALL_TREE:
+            steps = self.n_nodes * (model.n_states + 10) ** 2
+            forward_tree.sized(steps)(*given, alpha, exponent)
+        else:
+            with one_blas_thread():
+                forward_tree(*given, alpha, exponent)
         return alpha, exponent
 
 

@@ -11,11 +11,18 @@ symbol costs three matrix products. The adjoint of only two levels is kept.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from sigmastar.automata.kernels.forward import FEW, advance, advance_together, copy_row
+from sigmastar.automata.kernels.forward import (
+    FEW,
+    SMALL_TREE,
+    advance,
+    advance_together,
+    copy_row,
+)
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
@@ -69,12 +76,13 @@ def forward_pass(
     ``rows`` is work space for the widest run.
     """
     parent, symbol, group_starts, _ = nodes
+    few = FEW if len(parent) * len(initial) ** 2 > SMALL_TREE else len(parent)
     normalize(initial, 0, alpha, scale)
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
         operator = transitions[symbol[first]]
-        if stop - first < FEW:  # here: a call counts the references of all its arrays
+        if stop - first < few:  # here: a call counts the references of all its arrays
             for node in range(first, stop):
                 advance(alpha[parent[node]], operator, alpha[node])
         else:
@@ -131,12 +139,13 @@ def adjoint_pass(
     rows, adjoint, lower, upper, block = work
     arcs, finals, starts = sums
     n = len(final)
+    few = FEW if len(parent) * n * n > SMALL_TREE else len(parent)
     likelihood = 0.0
     impossible = 0.0
     log_scale = np.empty(len(parent))
-    log_scale[0] = np.log(scale[0])
+    log_scale[0] = math.log(scale[0])
     for node in range(1, len(parent)):
-        log_scale[node] = log_scale[parent[node]] + np.log(scale[node])
+        log_scale[node] = log_scale[parent[node]] + math.log(scale[node])
     level = len(level_starts) - 2
     width = level_starts[level + 1] - level_starts[level]
     lower[:width] = 0.0
@@ -154,7 +163,7 @@ def adjoint_pass(
                 for i in range(n):
                     probability += alpha[node, i] * final[i]
                 if probability > TINY:
-                    likelihood += weight * (log_scale[node] + np.log(probability))
+                    likelihood += weight * (log_scale[node] + math.log(probability))
                     ratio = weight / probability
                     for i in range(n):
                         lower[node - base, i] += ratio * final[i]
@@ -175,7 +184,7 @@ def adjoint_pass(
                 for i in range(n):
                     adjoint[node - first, i] = lower[node - base, i] * inverse
                 copy_row(alpha, parent[node], rows, node - first)
-            if size < FEW:
+            if size < few:
                 for row in range(size):
                     for i in range(n):
                         share = rows[row, i]
@@ -213,7 +222,7 @@ def tree_likelihood(
     impossible = 0.0
     log_scale = np.empty(len(parent))
     for node in range(len(parent)):
-        log_scale[node] = np.log(scale[node])
+        log_scale[node] = math.log(scale[node])
         if node > 0:
             log_scale[node] += log_scale[parent[node]]
         weight = end_weights[node]
@@ -222,7 +231,7 @@ def tree_likelihood(
             for i in range(len(final)):
                 probability += alpha[node, i] * final[i]
             if probability > TINY:
-                likelihood += weight * (log_scale[node] + np.log(probability))
+                likelihood += weight * (log_scale[node] + math.log(probability))
             else:
                 impossible += weight
     return likelihood, impossible

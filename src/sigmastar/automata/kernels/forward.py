@@ -9,14 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["forward_sequence", "forward_tree", "rescale"]
+__all__ = ["SMALL_TREE", "forward_sequence", "forward_tree", "rescale"]
 
 STEP = 256  # exponents move in steps of this
 SMALL = 2.0**-STEP
 LARGE = 2.0**STEP
 FEW = 4  # below this many rows a product by hand beats a BLAS call
+# Products of a tree with fewer nodes · states² are all done by hand: nothing is gained by BLAS, and
+# the tree may as well be passed in plain Python, with the same bits.
+SMALL_TREE = 50_000
 
 
 @kernel
@@ -76,17 +80,18 @@ def forward_tree(
     of the parents' vectors with the symbol's operator.
     """
     n = len(initial)
-    alpha[0] = initial
+    copy_values(initial, alpha[0])
     exponent[0] = rescale(alpha[0])
     widest = 1
     for g in range(len(group_starts) - 1):
         widest = max(widest, group_starts[g + 1] - group_starts[g])
     gathered = np.empty((widest, n))
+    few = FEW if len(parent) * n * n > SMALL_TREE else len(parent)
     for g in range(len(group_starts) - 1):
         first = group_starts[g]
         stop = group_starts[g + 1]
         operator = transitions[symbol[first]]
-        if stop - first < FEW:  # here: a call counts the references of all its arrays
+        if stop - first < few:  # here: a call counts the references of all its arrays
             for node in range(first, stop):
                 advance(alpha[parent[node]], operator, alpha[node])
         else:
@@ -138,12 +143,12 @@ def forward_sequence(
 ) -> int:
     """Advance ``vector`` in place over a whole sequence; return its new exponent."""
     pair = np.empty((2, len(vector)))
-    pair[0] = vector
+    copy_values(vector, pair[0])
     here = 0
     for code in codes:
         advance(pair[here], transitions[code], pair[1 - here])
         here = 1 - here
         if not SMALL <= largest(pair, here) <= LARGE:
             exponent += rescale(pair[here])
-    vector[:] = pair[here]
+    copy_values(pair[here], vector)
     return exponent

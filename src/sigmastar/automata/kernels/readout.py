@@ -6,9 +6,19 @@ import numpy as np
 
 from sigmastar.automata.kernels.forward import advance, rescale
 from sigmastar.core.jit import kernel
+from sigmastar.core.loops import copy_values
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["child_probabilities", "clip_row", "clip_rows", "follow_sequence", "spread_nodes"]
+__all__ = [
+    "STEPS_A_WEIGHT",
+    "child_probabilities",
+    "clip_row",
+    "clip_rows",
+    "follow_sequence",
+    "spread_nodes",
+]
+
+STEPS_A_WEIGHT = 8  # that clipping takes, for those who ask whether it is worth compiling
 
 
 @kernel
@@ -95,7 +105,7 @@ def follow_sequence(
         if position < len(codes):
             advance(vector, transitions[codes[position]], other)
             rescale(other)
-            vector[:] = other
+            copy_values(other, vector)
     return errors
 
 

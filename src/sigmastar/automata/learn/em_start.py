@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from sigmastar.automata.inference.readout import Readout
 from sigmastar.automata.inference.tree import PrefixTree
-from sigmastar.automata.kernels.readout import clip_rows
+from sigmastar.automata.kernels.readout import STEPS_A_WEIGHT, clip_rows
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.automata.learn.smoothing import spread_pfa
 from sigmastar.automata.models.hmm import HMM
@@ -82,6 +81,8 @@ def pfa_from_wfa(
     ``smoothing`` is the share of uniform outcomes mixed into each state, so that Baum–Welch can
     find other arcs.
     """
+    from sklearn.cluster import KMeans  # takes a while to import, and few starts need it
+
     tree = PrefixTree.grow(corpus)
     visits = tree.visits()
     futures = _Futures.of(model, tree)
@@ -130,8 +131,8 @@ class _Futures:
         """Return square roots of probabilities: Euclidean distance is then Hellinger's."""
         alpha = self.alpha[nodes]
         one, two = alpha @ self.one, alpha @ self.two
-        clip_rows(one, 0.0)
-        clip_rows(two, 0.0)
+        clip_rows.sized(STEPS_A_WEIGHT * one.size)(one, 0.0)
+        clip_rows.sized(STEPS_A_WEIGHT * two.size)(two, 0.0)
         return np.sqrt(np.hstack([one, two]))
 
     def blocks(self) -> Iterator[FloatArray]:

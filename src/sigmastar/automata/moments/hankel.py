@@ -274,12 +274,13 @@ def _count(counts: NgramCounts, statistics: Statistic, basis: Basis) -> tuple[An
     size = (n_symbols + 1) * n_rows * n_nodes
     if size <= _DENSE_ENTRIES:
         table = np.zeros(size, dtype=np.int64)
-        hankel_entries(
+        steps = 40 * len(codes) * counts.depth + 4 * prefixes.children.size
+        hankel_entries.sized(steps)(
             codes, totals, counts.bits, whole, prefixes, suffixes.children, table, listed
         )
         nodes = table.reshape((n_symbols + 1) * n_rows, n_nodes)
         if not whole:
-            add_to_parents(nodes, suffixes.parent)
+            add_to_parents.sized(2 * nodes.size)(nodes, suffixes.parent)
         dense = nodes[:, _places(suffixes)].reshape(n_symbols + 1, n_rows, -1) * scale
         return dense[-1], SymbolBlocks(n_symbols, basis.shape, scale, dense[:-1])
     closure = _closure(suffixes, basis.shape[1], whole)

@@ -22,7 +22,6 @@ __all__ = [
     "add_to_parents",
     "hankel_entries",
     "merge_runs",
-    "run_lengths",
     "shorten_windows",
     "window_codes",
 ]
@@ -71,24 +70,6 @@ def window_codes(
             code &= mask
             codes[position + i] = code
         first[i] = code
-
-
-@kernel
-def run_lengths(
-    codes: CodeArray, weights: IndexArray, unique: CodeArray, totals: IndexArray
-) -> int:
-    """Sum the weights of equal neighbours; return how many runs there are.
-
-    Empty ``weights`` stand for ones.
-    """
-    n_runs = 0
-    for i in range(len(codes)):
-        if i == 0 or codes[i] != codes[i - 1]:
-            unique[n_runs] = codes[i]
-            totals[n_runs] = 0
-            n_runs += 1
-        totals[n_runs - 1] += weights[i] if len(weights) else 1
-    return n_runs
 
 
 @kernel
