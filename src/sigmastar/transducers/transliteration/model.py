@@ -157,7 +157,8 @@ class TransliterationModel(StoredModel):
         if by_best:  # the search ranks by sums: what is best by one alignment is near the top
             wanted = n_best + _MORE
         # Alternatives that the user wants to see may be less likely than those worth judging.
-        found_all = self.candidates(source, wanted, width, gap=7.0 if n_best == 1 else 12.0)
+        gap = 7.0 if n_best == 1 and not by_best else 12.0
+        found_all = self.candidates(source, wanted, width, gap=gap)
         scores = found_all.log_prob
         if self.method == "combined" and len(found_all):
             scores = self.judge(found_all)
