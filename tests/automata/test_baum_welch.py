@@ -209,7 +209,9 @@ def test_a_wfa_with_negative_weights_can_start():
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ss.errors.InvalidParameter, match="n_states must be an integer of at least"):
+    with pytest.raises(
+        ss.errors.InvalidParameter, match="n_states must be 'auto', or an integer of at least 1"
+    ):
         ss.BaumWelchPFA(0).fit(DATA)
     with pytest.raises(ss.errors.InvalidParameter, match="frozen must name some of initial"):
         ss.BaumWelchPFA(frozen=("stop",)).fit(DATA)

@@ -53,7 +53,7 @@ def test_the_choice_of_a_size_sees_no_held_out_sequence(monkeypatch):
     monkeypatch.setattr(
         heldout.HeldOut,
         "__init__",
-        lambda self, corpus, most: held.append(len(corpus)) or original(self, corpus, most),
+        lambda self, corpus, *rest: held.append(len(corpus)) or original(self, corpus, *rest),
     )
     COUNTERS["spectral-auto"].fit(cut(drawn(300), 100))
     assert learned_from == [300 - held[0], 300]

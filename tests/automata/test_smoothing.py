@@ -65,7 +65,7 @@ def test_a_held_out_part_is_a_share_and_never_large(monkeypatch):
 
 def test_a_held_out_score_is_the_mean_of_clipped_conditional_scores():
     corpus = ss.sample(PFA, 50, random_state=0)
-    held = heldout.HeldOut(corpus, 3)
+    held = heldout.HeldOut(corpus, 3, np.full(len(corpus.alphabet) + 1, 0.25))
     assert held.score(PFA) == pytest.approx(ss.log_proba(PFA, corpus).mean())
 
 

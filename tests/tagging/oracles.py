@@ -46,13 +46,13 @@ def _neighbours(rng, n_classes, n_tags):
 def path_score(model, codes, tags):
     """Add up the scores of one tag sequence, boundaries included."""
     end = model.n_tags
-    older, old, total, last = end, end, 0, None
+    older, old, total, neighbour = end, end, 0, None
     for code, tag in zip(codes, tags, strict=True):
-        if last is not None and model.after_rows[last] >= 0:
-            total += int(model.after[model.after_rows[last], tag])
+        if neighbour is not None and model.after_rows[neighbour] >= 0:
+            total += int(model.after[model.after_rows[neighbour], tag])
         if model.before_rows[code] >= 0:
             total += int(model.before[model.before_rows[code], old])
-        last = code
+        neighbour = code
         first, last = model.offsets[code : code + 2]
         which = int(np.flatnonzero(model.candidates[first:last] == tag)[0])
         total += int(model.scores[first + which])

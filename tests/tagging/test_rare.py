@@ -100,7 +100,7 @@ def saved(tagger, tmp_path_factory):
         ("hmm", {"parameters": {"order": 9}}, "order must be"),
         ("hmm", {"bigram": [[0]]}, "bigram must have shape"),
         ("hmm", {"trigram": [[[0]]]}, "trigram must have shape"),
-        ("hmm", {"offsets": [0]}, "candidates must have shape"),
+        ("hmm", {"offsets": [0]}, "offsets must give at least one class"),
         ("hmm", {"scores": []}, "scores must have shape"),
         ("hmm", {"candidates": lambda old: old + 99}, "candidates must lie between"),
         ("hmm", {"context_rows": []}, "context_rows must have shape"),

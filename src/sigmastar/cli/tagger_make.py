@@ -82,10 +82,11 @@ def train(
 ) -> None:
     """Train an HMM tagger from tagged sentences.
 
+    Discriminative training may have the help of plain text: --raw text.txt.
+
     [bold]Examples[/]
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
     sigmastar tagger train train.conllu -o crf.sigma --training discriminative
-    sigmastar tagger train train.conllu -o crf.sigma --training discriminative --raw text.txt
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger

@@ -73,7 +73,6 @@ def pipeline(
     [bold]Examples[/]
     sigmastar tagger pipeline train.conllu -o en.sigma
     sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative
-    sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative --raw text.txt
     """
     from sigmastar.corpus.readers.treebank import read_treebank
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger

@@ -111,7 +111,9 @@ class TagModel:
         for name in ("after", "before"):
             if given[name].size == 0:
                 given[name] = np.zeros((0, n + 1), np.int32)
-                given[f"{name}_rows"] = np.full(max(np.size(self.offsets) - 1, 0), -1, np.int32)
+                if np.size(given[f"{name}_rows"]) == 0:
+                    n_classes = max(np.size(self.offsets) - 1, 0)
+                    given[f"{name}_rows"] = np.full(n_classes, -1, np.int32)
         arrays = proved(FACTS, given, tags=n)
         for name, array in arrays.items():
             object.__setattr__(self, name, array)

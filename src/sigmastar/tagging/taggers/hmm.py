@@ -114,6 +114,8 @@ class HMMTaggerModel(HMMTagging, TagModel, StoredModel):
         if not isinstance(parameters, dict) or not set(parameters) <= set(RULES):
             raise InvalidData("the parameters of the model file are malformed.")
         # As many classes as the offsets tell; that these are sound is proved below, once.
-        n_classes = max(int(np.size(fields["offsets"])) - 1, 0)
+        n_classes = int(np.size(fields["offsets"])) - 1
+        if n_classes < 1:
+            raise InvalidData("offsets must give at least one class.")
         vocabulary = Vocabulary.from_arrays(stored.array, n_classes)
         return cls(**fields, vocabulary=vocabulary, settings=TaggerSettings(**parameters))

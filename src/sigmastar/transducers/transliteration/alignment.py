@@ -45,7 +45,7 @@ def align_pairs(
     sample = corpus if step == 1 else corpus.take(np.arange(0, len(corpus), step))
     units, weights = find_inventory(sample, sizes, max_iter=max_iter)
     lattices = build_lattices(corpus, units)
-    weights = learn_unit_weights(lattices, len(units), max_iter=2, weights=weights).model
+    weights = learn_unit_weights(lattices, len(units), max_iter=2, tol=0, weights=weights).model
     path, offsets = align_best(lattices, weights)
     used = np.unique(path).astype(np.int64)
     recoded = np.full(len(units), -1, dtype=np.int32)
