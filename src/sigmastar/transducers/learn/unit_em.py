@@ -17,6 +17,8 @@ from sigmastar.transducers.moments.lattices import weighted_units
 
 __all__ = ["align_best", "learn_unit_weights"]
 
+_GRID = 2.0**32
+
 
 def learn_unit_weights(
     lattices: Lattices,
@@ -49,7 +51,9 @@ def learn_unit_weights(
 def align_best(lattices: Lattices, weights: FloatArray) -> tuple[SymbolArray, IndexArray]:
     """Return the units of each pair's best alignment, and where each begins."""
     with np.errstate(divide="ignore"):
-        log_weights = np.log(weights)
+        # On a grid sums are exact: alignments that are equally good stay so, however the weights
+        # were added up, and the first of them is taken.
+        log_weights = np.rint(np.log(weights) * _GRID) / _GRID
     path = np.zeros(int(lattices.node_offsets[-1]), dtype=np.int32)
     offsets = np.zeros(lattices.n_pairs + 1, dtype=np.int64)
     best_paths(lattices, log_weights, path, offsets)
