@@ -66,7 +66,9 @@ def test_outputs_can_be_ranked_by_their_best_alignment():
         expected = np.sort(single[every.owner == row])[::-1][:2]
         np.testing.assert_allclose([score for _, score in found], expected)
     firsts = [[found[0][1] for found in each.n_best(words, 1)] for each in (by_sum, by_best)]
-    assert sum(firsts[0]) > sum(firsts[1]) + 1
+    # Other alignments add to an output: where it has any, its sum is the larger number.
+    assert all(a >= b for a, b in zip(*firsts, strict=True))
+    assert sum(firsts[0]) > sum(firsts[1]) + 0.01
 
 
 def test_lines_are_arcs_and_final_weights_and_the_first_leaves_the_start(learner):
