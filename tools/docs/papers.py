@@ -1,9 +1,9 @@
 """Write docs/papers.md, and its figures, from a folder that ``sigmastar bench papers`` has made.
 
-    python tools/docs/papers.py FOLDER --alone transducers-table-3 --alone tagging-table-1
+    python tools/docs/papers.py FOLDER --first transducers-table-3 --first tagging-table-1
 
-``--alone`` names exhibits that were made while nothing else ran; of all others the page says that
-their seconds were measured beside other work.
+``--first`` names exhibits that were made with priority over all else that ran; of the others the
+page says that their seconds were measured beside other work.
 """
 
 from __future__ import annotations
@@ -19,25 +19,19 @@ from typing import Any
 
 from sigmastar.bench.papers.collection import ALL_EXHIBITS
 from sigmastar.bench.papers.exhibit import Exhibit
-from sigmastar.bench.papers.page import MOST_ROWS, columns_of
+from sigmastar.bench.papers.page import MOST_ROWS, columns_of, is_wide
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIGURES = "assets/papers"
 HEAD = """# Five papers
 
 Every table and figure of the five papers, as published and as measured here. This page and a page
-for the browser, with all rows, also as CSV, are what
-
-```
-sigmastar bench papers --data DIR -o papers
-```
-
+for the browser, with all rows, also as CSV, are what `sigmastar bench papers --data DIR -o papers`
 makes; it keeps each exhibit when it is made and goes on where it was stopped. The machine has two
-cores at 2.8 GHz. Below a figure of ours stands the published one, in small print.
-"""
+cores at 2.8 GHz. Below a figure of ours stands the published one, in small print."""
 
 
-def exhibit_text(exhibit: Exhibit, record: dict[str, Any], figures: Path, alone: bool) -> str:
+def exhibit_text(exhibit: Exhibit, record: dict[str, Any], figures: Path, first: bool) -> str:
     """Write one table or figure; its pictures are files of their own."""
     parts = [f"### {exhibit.title}"]
     for number, picture in enumerate(record["pictures"], 1):
@@ -45,12 +39,16 @@ def exhibit_text(exhibit: Exhibit, record: dict[str, Any], figures: Path, alone:
         (figures / name).write_text(picture, encoding="utf-8")
         titled = re.search(r"<title>([^<]*)</title>", picture)
         title = html.unescape(titled[1]) if titled else exhibit.title
-        parts.append(f'![{title}]({FIGURES}/{name}){{ width=380 title="{title}" }}')
+        width = 760 if is_wide(picture) else 420
+        parts.append(
+            f'<figure markdown="span">\n  ![{title}]({FIGURES}/{name}){{ width="{width}" }}\n'
+            f"  <figcaption>{html.escape(title)}</figcaption>\n</figure>"
+        )
     if not (record["pictures"] and len(record["rows"]) > MOST_ROWS):
         parts.append("\n".join(table_lines(record["rows"])))
-    parts += [str(note) for note in record["notes"]]
+    parts += [str(note).replace("*", "\\*") for note in record["notes"]]
     data = ", ".join(exhibit.needs) or "generated data"
-    told = "alone on the machine" if alone else "beside other work"
+    told = "with priority over other work" if first else "beside other work"
     parts.append(
         f"`{exhibit.command}`, seed {record['made']['seed']}, {data}; "
         f"{record['seconds']:,.0f} s {told}."
@@ -82,7 +80,7 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="what `sigmastar bench papers -o` has made")
-    parser.add_argument("--alone", action="append", default=[], help="made on a quiet machine")
+    parser.add_argument("--first", action="append", default=[], help="made with priority")
     given = parser.parse_args()
     figures = ROOT / "docs" / FIGURES
     figures.mkdir(parents=True, exist_ok=True)
@@ -91,7 +89,7 @@ def main() -> None:
         parts.append(f"## {paper}")
         for exhibit in exhibits:
             record = json.loads((given.folder / f"{exhibit.key}.json").read_text(encoding="utf-8"))
-            parts.append(exhibit_text(exhibit, record, figures, exhibit.key in given.alone))
+            parts.append(exhibit_text(exhibit, record, figures, exhibit.key in given.first))
     (ROOT / "docs" / "papers.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -123,7 +123,7 @@ def draw_runtimes(results: Sequence[RuntimeResult]) -> Markup:
         seconds += [mine[0].initialization, sum(result.building or 0.0 for result in mine)]
     # A bar is as long as the logarithm, counted from a millisecond.
     lengths = [max(math.log10(max(value, 1e-12) / 1e-3), 0.0) for value in seconds]
-    told = [f"{value:.3g} s" for value in seconds]
+    told = [f"{value:.3g} s" if value >= 0.1 else f"{1e3 * value:.3g} ms" for value in seconds]
     return bars(names, lengths, title="Seconds, logarithmic from 1 ms", told=told)
 
 

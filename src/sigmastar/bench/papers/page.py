@@ -16,9 +16,10 @@ from sigmastar.bench.papers.run import Made
 from sigmastar.drawing.markup import Child, Markup, element, join
 from sigmastar.show.report.page import Section, card, page, table, write_page
 
-__all__ = ["MOST_ROWS", "Column", "columns_of", "write_papers_page"]
+__all__ = ["MOST_ROWS", "Column", "columns_of", "is_wide", "write_papers_page"]
 
 _PAPER = re.compile(r",? (?:paper|published)$")  # ends the name of a column
+_WIDE = 500
 MOST_ROWS = 30  # of a figure's table that is shown at once
 
 
@@ -112,7 +113,14 @@ def _picture(picture: str) -> Markup:
         "figure",
         element("figcaption", title),
         element("img", src=f"data:image/svg+xml;base64,{data}", alt=title),
+        style="grid-column:1/-1;max-width:760px" if is_wide(picture) else None,
     )
+
+
+def is_wide(picture: str) -> bool:
+    """Tell a picture that takes the whole width from one that has others beside it."""
+    size = re.search(r'viewBox="0 0 (\d+) ', picture)
+    return size is not None and int(size[1]) > _WIDE
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:

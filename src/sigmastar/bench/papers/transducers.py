@@ -118,7 +118,7 @@ def _figure_2(settings: Settings) -> Shown:
     points = _run(("difficulty", "length"), settings, SMALL)
     notes = (
         UNREADABLE,
-        "Figure 1 of the paper is the algorithm itself: `LearnFST` is `SpectralTransducer` here.",
+        "Figure 1 of the paper is the algorithm itself: LearnFST is SpectralTransducer here.",
         "Left: four problems of each difficulty instead of one, alphabets of 2 to 10, 2 to 4 "
         "states; a point is the geometric mean over problems of medians over 10 samples. Right: "
         "all outputs of a length for 20 inputs.",
