@@ -136,6 +136,8 @@ def _text(cell: Cell, whole: bool) -> str:
     if isinstance(cell, float):
         if whole:
             return f"{cell:,.0f}"
+        if 1e5 <= abs(cell) < 1e12:
+            return f"{cell:,.0f}"
         if cell != 0 and not 1e-3 <= abs(cell) < 1e5:
             return f"{cell:.1e}"
         return f"{cell:.4g}" if abs(cell) < 10 else f"{cell:,.2f}"

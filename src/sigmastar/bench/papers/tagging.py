@@ -146,6 +146,8 @@ def _table_1(settings: Settings) -> Shown:
         "knows one tag after a barrier, where n2 would know two.",
         "Rules are learned on 100,000 words of the training part of which the probabilities know "
         "a fifth at most.",
+        "Seconds of the first machine of a kind hold the compiling of its kernels if they were "
+        "never used before, as here.",
     )
     return Shown(rows, (str(picture),), notes)
 
