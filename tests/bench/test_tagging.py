@@ -13,7 +13,7 @@ from sigmastar.bench import tagging_rules
 from sigmastar.bench.papers.published_tagging import LANGUAGES, MACHINES
 from sigmastar.bench.tagging_rules import PEERS
 from sigmastar.cli.main import app
-from sigmastar.tagging.kernels.lazy import MEETINGS
+from sigmastar.tagging.kernels.meetings import MEETINGS
 from sigmastar.tagging.taggers.sentences import words_of
 
 WORDS = {

@@ -16,13 +16,13 @@ from sigmastar.tagging.kernels.lazy import (
     FIRST_NAME,
     FIRST_PATH,
     FIRST_TAG,
-    MEETINGS,
     N_PATHS,
     NEAR,
     OLD,
     STATES,
     STRINGS,
 )
+from sigmastar.tagging.kernels.meetings import MEETINGS
 from tagging.oracles import random_model, random_sentences
 
 MODEL = random_model(3, order=2, n_tags=5)

@@ -12,6 +12,7 @@ __all__ = ["MAX_SYMBOLS", "parse_block"]
 
 # An alphabet is held in memory symbol by symbol: a file must not ask for more than this.
 MAX_SYMBOLS = 1 << 20
+_STEPS_A_BYTE = 8
 
 
 def parse_block(
@@ -21,7 +22,8 @@ def parse_block(
     data = np.frombuffer(block, dtype=np.uint8)
     values = np.empty(len(block) // 2 + 1, dtype=np.int32)
     lengths = np.empty(block.count(b"\n") + 1, dtype=np.int64)
-    n_values, n_lines, error, at = parse_integer_lines(data, counted, limit, values, lengths)
+    parse = parse_integer_lines.sized(_STEPS_A_BYTE * len(block))
+    n_values, n_lines, error, at = parse(data, counted, limit, values, lengths)
     if error:
         line = first_line + block.count(b"\n", 0, at)
         words = block[at : at + 4096].split(b"\n", 1)[0].split()

@@ -16,18 +16,28 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.arrays import checked_runs, items_of, offsets_of
+from sigmastar.core.model_files import Stored
+from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.decode import decode_classes, viterbi_steps
 from sigmastar.tagging.fst.grown import grown_arrays, grown_memory
-from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
+from sigmastar.tagging.fst.memory import (
+    MOST_STATES,
+    enlarged,
+    first_room,
+    more_room,
+    most_room,
+    new_memory,
+)
 from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget, run_lazy
 from sigmastar.tagging.kernels.records import Bounds
-from sigmastar.tagging.model import TagModel
+from sigmastar.tagging.model import TagModel, model_fields
 
 __all__ = ["LazyTransducer", "tag_apart"]
 
 _NO_LIMIT = 1 << 30
+_GROWN = "grown_"  # begins the names of the arrays of a file that hold what was grown
 
 
 class LazyTransducer:
@@ -82,6 +92,25 @@ class LazyTransducer:
         grown = grown_memory(arrays, self.model, self.bounds, self.max_states)
         with self._lock:
             self._memory, self._room = grown
+
+    def to_parts(self) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
+        """Give the arrays and metadata that a file keeps: the model, and what was grown of it."""
+        grown = self.to_arrays() if self.n_arcs else {}
+        arrays = self.model.to_arrays() | {f"{_GROWN}{n}": array for n, array in grown.items()}
+        return arrays, {"look_ahead": self.look_ahead, "max_states": self.max_states}
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> LazyTransducer:
+        """Rebuild from the arrays and metadata of a file."""
+        model = TagModel(**model_fields(stored))
+        ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
+        check("look_ahead", ahead, AnyOf(Integer(0, _NO_LIMIT), Nothing()))
+        check("max_states", most, Integer(64, MOST_STATES))
+        machine = cls(model, max_states=int(str(most)), look_ahead=ahead)
+        grown = stored.within(_GROWN)
+        if grown:
+            machine.regrow(grown)
+        return machine
 
     def grow(self, codes: SymbolArray, starts: IndexArray) -> None:
         """Make all arcs that class sequences need, if there is room for them."""

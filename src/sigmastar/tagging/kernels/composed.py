@@ -28,9 +28,9 @@ from sigmastar.tagging.kernels.lazy import (
     Memory,
     grow_arc,
     has_room,
-    is_due,
     kept_state,
 )
+from sigmastar.tagging.kernels.meetings import is_due
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs, write_string
 from sigmastar.tagging.kernels.stages import END, TAG_BITS, Stages, pass_on

@@ -20,14 +20,13 @@ import numpy as np
 from sigmastar.core.hashing import EMPTY, find_slot, mixed
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
+from sigmastar.tagging.kernels.meetings import is_due
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
 __all__ = ["ARCS", "COLUMNS", "COUNTERS", "NAMES", "PATHS", "PATH_TAGS", "STATES", "STRINGS"]
 __all__ += ["Memory", "enter_states", "forget", "move_arcs", "run_lazy"]
 
 _LOWEST = -(1 << 62)
-MEETINGS = 8
-_MEETING_BITS = 4
 # Columns of the states: the last two decided tags, the row of ``after`` of the last decided class,
 # how many classes were read since and where they stand among the names, how many paths are kept,
 # where they stand, and where their tags do.
@@ -340,19 +339,6 @@ def has_room(memory: Memory, state: Int, most_paths: Int, limit: Int) -> bool:
         and used[STRINGS] + times * (depth + 1) < len(memory.strings)
         and used[ARCS] + 1 < len(memory.arcs) // 2
     )
-
-
-@kernel
-def is_due(missed: IndexArray, key: Int) -> bool:
-    """Tell whether a missing arc was met often enough to be made; count that it was met.
-
-    A key is less than 2^24 states times 2^31 symbols, so there are bits left to count in.
-    """
-    place = mixed(key) & (len(missed) - 1)
-    if missed[place] >> _MEETING_BITS != key:
-        missed[place] = key << _MEETING_BITS
-    missed[place] += 1
-    return bool(missed[place] & ((1 << _MEETING_BITS) - 1) >= MEETINGS)
 
 
 @kernel

@@ -26,7 +26,7 @@ from sigmastar.tagging.fst.rules import RuleSet, parse_rules
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_of
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
-from sigmastar.tagging.model import TagModel, model_fields, names_of
+from sigmastar.tagging.model import names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
 from sigmastar.tagging.taggers.sentences import Sentences
 from sigmastar.tagging.taggers.tagger import Tagger
@@ -34,7 +34,6 @@ from sigmastar.tagging.taggers.tagger import Tagger
 __all__ = ["KINDS", "FSTTagger"]
 
 KINDS = ("n0", "n1", "n2", "s", "s+n0", "s+n1", "s+n2", "lazy", "b")
-_GROWN = "grown_"  # begins the names of the arrays that hold what a machine has grown
 _MOST_RULES_IN_A_TABLE = 8  # the states of a table may multiply with every rule
 _FACTS = {"kind": "compiled_as", "hmm_order": "order", "n_states": "states", "n_arcs": "arcs"}
 
@@ -359,12 +358,9 @@ class FSTTagger(Tagger, StoredModel):
             meta["tags"] = list(self.phrases.inputs)
             arrays |= self.phrases.to_arrays("phrase_")
         if isinstance(self.machine, LazyTransducer):
-            arrays |= self.machine.model.to_arrays()
-            meta["look_ahead"] = self.machine.look_ahead
-            meta["max_states"] = self.machine.max_states
-            if self.machine.n_arcs:
-                grown = self.machine.to_arrays()
-                arrays |= {f"{_GROWN}{name}": array for name, array in grown.items()}
+            own, settings = self.machine.to_parts()
+            arrays |= own
+            meta |= settings
         else:
             arrays |= self.machine.to_arrays()
             meta["classes"] = list(self.machine.inputs)
@@ -378,15 +374,8 @@ class FSTTagger(Tagger, StoredModel):
             raise InvalidData("the information in the model file is malformed.")
         machine: SequentialTransducer | LazyTransducer
         if "table" not in stored.arrays:
-            model = TagModel(**model_fields(stored))
-            ahead, most = stored.meta.get("look_ahead"), stored.meta.get("max_states")
-            check("look_ahead", ahead, AnyOf(Integer(0, 1 << 30), Nothing()))
-            check("max_states", most, Integer(64, MOST_STATES))
-            machine = LazyTransducer(model, max_states=int(str(most)), look_ahead=ahead)
-            grown = stored.within(_GROWN)
-            if grown:
-                machine.regrow(grown)
-            n_classes = model.n_classes
+            machine = LazyTransducer.from_stored(stored)
+            n_classes = machine.model.n_classes
         else:
             names = names_of(stored, "classes")
             machine = SequentialTransducer.from_arrays(stored.array, names, tags)
