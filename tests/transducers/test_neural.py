@@ -7,6 +7,7 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidModel
+from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.network import (
     Dropout,
@@ -27,6 +28,7 @@ from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
 
 UNITS = ALIGNED.units
 SHAPE = Shape(2, len(UNITS), embedding=3, channels=4, hidden=5, past=2)
+ONE = SHAPE._replace(n_units=1)
 
 
 def random_networks(n=2, seed=0):
@@ -186,4 +188,13 @@ def test_the_largest_parameters_still_give_numbers():
 
 def test_networks_of_another_model_are_refused():
     with pytest.raises(InvalidModel, match="must know all input symbols and units"):
-        random_networks().check(3, len(UNITS))
+        random_networks().check(3, UNITS)
+
+
+@pytest.mark.parametrize("inputs", [[0, 0], [0, 1]])
+def test_units_that_read_nothing_or_with_gaps_are_refused(inputs):
+    odd = Units(np.array([9 * inputs[0] + 3 * inputs[1] + 1]), np.ones((3, 2), bool), 3)
+    networks = Neural(np.zeros((1, n_parameters(ONE))), ONE)
+    networks.check(2, Units(np.array([9 + 1]), odd.allowed, 3))
+    with pytest.raises(InvalidModel, match="units that read one symbol or more, without gaps"):
+        networks.check(2, odd)

@@ -85,7 +85,9 @@ def spectral_of_moments(
 
 def _best(corpus: Data, plan: MomentPlan, settings: SpectralSettings) -> Learned[WFA]:
     rng = as_generator(settings.random_state)
-    most = min(settings.max_states, most_states(len(corpus.alphabet), copies=3))
+    # At a time: the operators of the largest size, a model cut out of them, what scoring lays out
+    # of it, and the moments.
+    most = min(settings.max_states, most_states(len(corpus.alphabet), copies=4))
     sizes = [size for size in _SIZES if size <= most] or [1]
     exponents = scaling_exponents(settings.normalize, _EXPONENTS)
     heldout, rest = hold_out(corpus, settings.validation_fraction, rng, max(sizes))

@@ -114,7 +114,7 @@ class TransliterationModel(StoredModel):
             elif isinstance(part, (ChunkTransducer, LogLinear)):
                 part.check(len(self.source_alphabet), len(self.target_alphabet))
             elif isinstance(part, Neural):
-                part.check(len(self.source_alphabet), n_units)
+                part.check(len(self.source_alphabet), self.units)
         if self.decoder is not None:
             self.decoder.check(len(self.source_alphabet), len(self.target_alphabet))
         for name in ("beam", "n_candidates"):

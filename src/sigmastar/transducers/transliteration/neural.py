@@ -99,10 +99,17 @@ class Neural:
             )
         object.__setattr__(self, "parameters", found.astype(np.float32))
 
-    def check(self, n_symbols: int, n_units: int) -> None:
-        """Raise :class:`InvalidModel` unless the networks know every symbol and unit."""
-        if (self.shape.n_symbols, self.shape.n_units) != (n_symbols, n_units):
+    def check(self, n_symbols: int, units: Units) -> None:
+        """Raise :class:`InvalidModel` unless the networks know every symbol and unit.
+
+        A unit must read something, and what it reads stand side by side: both its ends say where
+        it is looked up.
+        """
+        if (self.shape.n_symbols, self.shape.n_units) != (n_symbols, len(units)):
             raise InvalidModel("networks must know all input symbols and units of their model.")
+        there = units.inputs >= 0
+        if not there[:, :1].all() or (there[:, 1:] & ~there[:, :-1]).any():
+            raise InvalidModel("networks need units that read one symbol or more, without gaps.")
 
     def log_proba(self, found: Candidates, units: Units) -> FloatArray:
         """Return the mean over networks of the log-probability of each candidate's units."""
