@@ -66,6 +66,7 @@ def test_a_sequence_that_never_ends_is_given_up(monkeypatch):
         ({"iteration": -4}, "iteration"),
         ({"parameters.initial": np.ones(7)}, "parameters"),
         ({"parameters.final": np.full(2, np.nan)}, "parameters"),
+        ({"parameters.final": np.full(2, 1e308)}, "parameters"),
         ({"best_score": {}}, "best_score"),
     ],
 )

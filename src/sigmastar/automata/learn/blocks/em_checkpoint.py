@@ -18,6 +18,7 @@ from sigmastar.core.types import FloatArray
 __all__ = ["Checkpoint", "Progress"]
 
 _KIND = "BaumWelchCheckpoint"
+_ONE = 1.0 + 1e-6  # a probability, as large as rounding makes it
 
 
 @dataclass
@@ -97,11 +98,11 @@ class Checkpoint(CheckpointFile):
 
 
 def _alike(found: Parameters, like: Parameters) -> bool:
-    """Tell whether parameters have the names and shapes of others, and are finite and not < 0."""
+    """Tell whether parameters have the names and shapes of others, and may be probabilities."""
     return found.keys() == like.keys() and all(
         array.shape == like[name].shape
         and array.dtype == np.float64
-        and bool(np.isfinite(array).all() and (array >= 0).all())
+        and bool(((array >= 0) & (array <= _ONE)).all())
         for name, array in found.items()
     )
 
