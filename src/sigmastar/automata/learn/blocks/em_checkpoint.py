@@ -18,7 +18,7 @@ from sigmastar.core.types import FloatArray
 __all__ = ["Checkpoint", "Progress"]
 
 _KIND = "BaumWelchCheckpoint"
-_ONE = 1.0 + 1e-6  # a probability, as large as rounding makes it
+_LARGEST = 1e50  # of probabilities and of counts: products of three do not overflow
 
 
 @dataclass
@@ -98,11 +98,11 @@ class Checkpoint(CheckpointFile):
 
 
 def _alike(found: Parameters, like: Parameters) -> bool:
-    """Tell whether parameters have the names and shapes of others, and may be probabilities."""
+    """Tell whether parameters have the names and shapes of others, and are sound numbers."""
     return found.keys() == like.keys() and all(
         array.shape == like[name].shape
         and array.dtype == np.float64
-        and bool(((array >= 0) & (array <= _ONE)).all())
+        and bool(((array >= 0) & (array <= _LARGEST)).all())
         for name, array in found.items()
     )
 
