@@ -9,6 +9,7 @@ goes on.
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from itertools import chain
 from typing import Any, Self
 
@@ -111,11 +112,9 @@ class ContinuingEstimator(ModelEstimator):
         self.model_, self.alphabet_, self.info_ = model, model.alphabet, read_history(path)
         return self
 
-    def fit(
-        self, X: Any, y: None = None, *, lengths: ArrayLike | None = None
-    ) -> Self:  # defined by those who inherit
+    @abstractmethod
+    def fit(self, X: Any, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
         """Learn from sequences."""
-        raise NotImplementedError
 
     def _kept(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the arrays that it takes to go on."""
