@@ -30,6 +30,7 @@ from sigmastar.tagging.fst.memory import (
     most_room,
     new_memory,
 )
+from sigmastar.tagging.kernels.known import LANES, Known, run_known, write_known
 from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget, run_lazy
 from sigmastar.tagging.kernels.records import Bounds
 from sigmastar.tagging.model import TagModel, model_fields
@@ -37,6 +38,9 @@ from sigmastar.tagging.model import TagModel, model_fields
 __all__ = ["LazyTransducer", "tag_apart"]
 
 _NO_LIMIT = 1 << 30
+# Sentences run in step where that pays for two more kernels: many words, and arcs in so many slots
+# that the processor's caches do not hold them (4 MB).
+_MANY_WORDS, _MANY_SLOTS = 4096, 1 << 18
 _GROWN = "grown_"  # begins the names of the arrays of a file that hold what was grown
 
 
@@ -123,6 +127,35 @@ class LazyTransducer:
     def _run(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
         model = self.model
         codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
+        if len(codes) < _MANY_WORDS or len(self._memory.arcs) < _MANY_SLOTS:
+            return self._one_by_one(codes, starts, at_once=at_once)
+        output, known = self._in_step(codes, starts)
+        growing = known.missing if at_once else known.due
+        left = known.missing & ~growing
+        grow = partial(self._one_by_one, at_once=True)
+        tag_apart(np.flatnonzero(left), codes, starts, partial(decode_classes, model), output)
+        tag_apart(np.flatnonzero(growing), codes, starts, grow, output)
+        return output
+
+    def _in_step(self, codes: SymbolArray, starts: IndexArray) -> tuple[SymbolArray, Known]:
+        """Tag sentences whose arcs are all there; tell which those are."""
+        n = len(starts) - 1
+        output = np.empty(len(codes), np.int32)
+        known = Known(
+            places=np.empty(len(codes) + n, np.int32),
+            missing=np.zeros(n, np.bool_),
+            due=np.zeros(n, np.bool_),
+            lanes=np.empty((LANES, 3), np.int64),
+        )
+        with self._lock:
+            memory = self._memory
+            run_known(codes, starts, self.model.n_classes + 1, memory.arcs, memory.missed, known)
+            write_known(starts, memory.strings, known, output)
+        return output, known
+
+    def _one_by_one(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
+        """Tag sentences, making arcs that are missing: all of them, or those that are due."""
+        model = self.model
         classes, moves, bounds = model.classes, model.moves, self.bounds
         output = np.empty(len(codes), np.int32)
         n = len(starts) - 1
