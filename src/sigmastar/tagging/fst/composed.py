@@ -16,10 +16,10 @@ import numpy as np
 
 from sigmastar.core.arrays import checked_runs
 from sigmastar.core.hashing import table_size
-from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.decode import decode_classes
-from sigmastar.tagging.fst.lazy import LazyTransducer, tag_apart
+from sigmastar.tagging.fst.growing import GrowingTransducer, tag_apart
+from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
 from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
@@ -38,7 +38,7 @@ from sigmastar.tagging.kernels.composed import (
     run_composed,
     run_rows,
 )
-from sigmastar.tagging.kernels.lazy import ARCS, STATES, forget
+from sigmastar.tagging.kernels.lazy import forget
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs
 from sigmastar.tagging.kernels.stages import TAG_BITS
@@ -76,7 +76,7 @@ def n_classes_of(machine: SequentialTransducer | LazyTransducer) -> int:
     return machine.model.n_classes if isinstance(machine, LazyTransducer) else machine.n_inputs
 
 
-class ComposedTransducer:
+class ComposedTransducer(GrowingTransducer):
     """A transducer from marked classes to tags that adds arcs as they are needed.
 
     Parameters
@@ -104,9 +104,9 @@ class ComposedTransducer:
         *,
         max_states: int = 1 << 20,
     ) -> None:
+        super().__init__()
         self.machine, self.rules, self.phrases = machine, rules, phrases
         self.max_states = max_states
-        self.n_restarts = 0
         if isinstance(machine, LazyTransducer):
             n_tags = machine.model.n_tags
         else:
@@ -116,8 +116,7 @@ class ComposedTransducer:
         self.stages = stages_of(rules, phrases, n_tags)
         self.n_symbols = self.n_classes * self.stages.marks.shape[1]
         # A table's arc costs little to look up, and little more to make.
-        self._patient = isinstance(machine, LazyTransducer) and machine.look_ahead is None
-        self._lock = ForkLock()
+        self.patient = isinstance(machine, LazyTransducer) and machine.patient
         self._most_rows = max(64, min(max_states, _MOST_NUMBERS // (1 + len(self.stages.start))))
         self._rows = self._new_rows(min(self._most_rows, _FIRST_ROWS))
         forget_rows(self._rows, self.stages.start)
@@ -132,32 +131,13 @@ class ComposedTransducer:
         self._room_of_tagger = first_room(of_tagger)._replace(arcs=0)
         self._tagger_memory = new_memory(self._room_of_tagger, n_tags)
 
-    @property
-    def n_states(self) -> int:
-        """How many states there are now."""
-        return int(self._memory.used[STATES])
-
-    @property
-    def n_arcs(self) -> int:
-        """How many arcs there are now (ends of sentences included)."""
-        return int(self._memory.used[ARCS])
-
     def __repr__(self) -> str:
         return (
             f"ComposedTransducer({len(self.stages.rows)} stages after {self.machine!r}, "
             f"{self.n_states:,} states, {self.n_arcs:,} arcs so far)"
         )
 
-    def grow(self, codes: SymbolArray, starts: IndexArray) -> None:
-        """Make all arcs that sequences of marked classes need, if there is room for them."""
-        self._run(codes, starts, at_once=True)
-
-    def run_aligned(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
-        """Return the tags of sequences of marked classes."""
-        return self._run(codes, starts, at_once=not self._patient)
-
-    def _run(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
-        codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
+    def _one_by_one(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
         output = np.empty(len(codes), np.int32)
         buffers, row = self._room_to_work(starts)
         left = np.zeros(len(starts) - 1, np.bool_)
@@ -168,11 +148,11 @@ class ComposedTransducer:
             return run_composed(codes, rest, self._joint(), buffers, row, output, marks)
 
         left[self._in_turn(run, len(left))] = True
-        apart = self._by_rows if self._patient else self.one_after_the_other
+        apart = self._decided_apart if self.patient else self.one_after_the_other
         tag_apart(np.flatnonzero(left), codes, starts, apart, output)
         return output
 
-    def _by_rows(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
+    def _decided_apart(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Tag by Viterbi; let the tags pass through the stages."""
         assert isinstance(self.machine, LazyTransducer)
         words, classes = np.divmod(codes, np.int32(self.n_classes))
