@@ -7,6 +7,12 @@ Each mutant is a comparison, sum, product, truth value, number or choice of an e
 another. Tests run in a copy of the sources, so nothing here is touched; a mutant is killed if they
 fail, crash or hang. Results are kept line by line: another call goes on where this one stopped.
 
+All tests run once on the sources as they are, to see which of them come by which line; a mutant
+gets only those that come by its own, the fastest first. They run in a fork of this process, which
+has imported what others wrote but nothing of ours. Kernels that were compiled beside the sources
+stay compiled, so run the tests here first. What hangs is told by the processor's time, not the
+clock's: a busy machine kills no mutant.
+
 The well-known tools are no help here: mutmut puts a dispatcher into every function, which the
 compiler of kernels refuses and which hides sources from tests that read them; cosmic-ray has no
 samples and changes files in place.
@@ -19,16 +25,26 @@ import ast
 import json
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import coverage
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
+_IMPORTED = ("hypothesis", "numba", "scipy.optimize", "scipy.sparse.linalg", "sklearn.cluster")
+_OPTIONS = ("-x", "-p", "no:cacheprovider", "-W", "ignore:Module already imported")
+_MOST_MEMORY = 12 << 30  # bytes; a broken size may ask for all there is
+_IDLE = 30  # what has not ended after so many times its limit of processor time is waiting
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Lt: "<=",
     ast.LtE: "<",
@@ -53,6 +69,7 @@ class Mutant(NamedTuple):
 
     path: str
     line: int
+    lines: tuple[int, int]  # of the statement, the first and the last
     start: int
     end: int
     old: str
@@ -66,10 +83,12 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
 
+    statement = (1, 1)  # the lines of the one that is looked at
+
     def made(begin: tuple[int, int], end: tuple[int, int], new: str) -> Mutant:
         first, last = starts[begin[0] - 1] + begin[1], starts[end[0] - 1] + end[1]
         old = source[first:last].decode()
-        return Mutant(str(path.relative_to(ROOT)), begin[0], first, last, old, new)
+        return Mutant(str(path.relative_to(ROOT)), begin[0], statement, first, last, old, new)
 
     def start_of(node: ast.expr) -> tuple[int, int]:
         return node.lineno, node.col_offset
@@ -86,6 +105,11 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         return made(start_of(node), end_of(node), new)
 
     def visit(node: ast.AST) -> Iterator[Mutant]:
+        nonlocal statement
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)  # which has statements of its own
+            last = body[0].lineno - 1 if body else node.end_lineno or 0
+            statement = node.lineno, max(last, node.lineno)
         if isinstance(node, (ast.Raise, ast.AnnAssign, ast.arg, ast.JoinedStr, ast.Assert)):
             if isinstance(node, ast.AnnAssign) and node.value is not None:
                 yield from visit(node.value)
@@ -119,29 +143,137 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     yield from visit(ast.parse(source))
 
 
-def is_killed(mutant: Mutant, sources: Path, tests: Sequence[str], seconds: float) -> bool:
-    """Run the tests on a copy of the sources with one mutant in it."""
+class Tests(NamedTuple):
+    """What tests do on the sources as they are."""
+
+    seconds: dict[str, float]  # that each test takes
+    by_line: dict[str, dict[str, list[str]]]  # which come by a line of a file
+
+    def of(self, mutant: Mutant) -> list[str]:
+        """Return the tests that come by a mutant, the fastest first.
+
+        What is done when a file is imported matters to all that come by the file.
+        """
+        lines = self.by_line[mutant.path]
+        own = range(mutant.lines[0], mutant.lines[1] + 1)
+        found = {test for line in own for test in lines.get(str(line), [])}
+        if not found:
+            found = {test for tests in lines.values() for test in tests}
+        for file in {test for test in found if "::" not in test}:
+            found |= {test for test in self.seconds if test.startswith(file + "::")}
+        return sorted((test for test in found if "::" in test), key=lambda test: self.seconds[test])
+
+
+class Recorder:
+    """A plug-in of pytest that notes how long each test takes and which lines it comes by."""
+
+    def __init__(self, sources: Path, files: Sequence[Path], notes: Path) -> None:
+        names = [str(file.relative_to(ROOT)) for file in files]
+        self.files = {name: str(sources.parent / name) for name in names}
+        self.notes = notes
+        self.seconds: dict[str, float] = {}
+        self.cover = coverage.Coverage(
+            data_file=None, include=list(self.files.values()), config_file=False
+        )
+        self.cover.start()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        """Name the file: what a fixture comes by may matter to all its tests."""
+        self.cover.switch_context(item.nodeid.partition("::")[0])
+        yield
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Name the test."""
+        self.cover.switch_context(item.nodeid)
+        yield
+        self.cover.switch_context("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add up the time of a test."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write down what was seen."""
+        self.cover.stop()
+        data = self.cover.get_data()
+        by_line = {
+            name: {
+                line: sorted(filter(None, tests))
+                for line, tests in data.contexts_by_lineno(path).items()
+            }
+            for name, path in self.files.items()
+        }
+        self.notes.write_text(json.dumps([self.seconds, by_line]))
+
+
+def run_tests(
+    sources: Path,
+    tests: Sequence[str],
+    limit: float,
+    plugin: Callable[[], object] | None = None,
+) -> tuple[str, float]:
+    """Run tests in a process of their own, for at most so many seconds of the processor.
+
+    Tell what came of it ("survived", or killed by "tests", "time" or a "crash"), and the seconds.
+    """
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.setsid()
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(null, stream)
+            os.chdir(ROOT)
+            os.environ["PYTHONPATH"] = str(sources)
+            sys.path.insert(0, str(sources))
+            sys.dont_write_bytecode = True
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 5))
+            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+            plugins = [] if plugin is None else [plugin()]
+            code = int(pytest.main([*_OPTIONS, *tests], plugins=plugins))
+        finally:
+            os._exit(code)
+    latest = time.monotonic() + _IDLE * limit
+    while not (ended := os.wait4(child, os.WNOHANG))[0]:
+        if time.monotonic() > latest:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.02)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what it may have left behind
+    _, status, usage = ended
+    spent = usage.ru_utime + usage.ru_stime
+    if os.WIFSIGNALED(status):
+        hung = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+        return "time" if hung else "crash", spent
+    return "survived" if os.WEXITSTATUS(status) == 0 else "tests", spent
+
+
+def watched(sources: Path, files: Sequence[Path], tests: Sequence[str]) -> tuple[Tests, float]:
+    """Run all tests on sources without a mutant; also return the processor's seconds."""
+    notes = sources.parent / "notes.json"
+    outcome, spent = run_tests(sources, tests, 3600, lambda: Recorder(sources, files, notes))
+    if outcome != "survived":
+        sys.exit("the tests fail without any mutant")
+    return Tests(*json.loads(notes.read_text())), spent
+
+
+def fate_of(mutant: Mutant, sources: Path, tests: Tests) -> tuple[str, float]:
+    """Run the tests of a mutant on a copy of the sources with it."""
+    chosen = tests.of(mutant)
+    if not chosen:
+        return "survived", 0.0
+    limit = 20 + 5 * sum(tests.seconds[test] for test in chosen)
     path = sources.parent / mutant.path
     original, times = path.read_bytes(), path.stat()
     path.write_bytes(original[: mutant.start] + mutant.new.encode() + original[mutant.end :])
     try:
-        return run_tests(sources, tests, seconds) != 0
+        return run_tests(sources, chosen, limit)
     finally:
         path.write_bytes(original)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-def run_tests(sources: Path, tests: Sequence[str], seconds: float) -> int:
-    """Return the exit code of the tests; 124 if they took longer than they may."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(sources)}
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, timeout=seconds, capture_output=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return 124
-    return done.returncode
 
 
 def main() -> None:
@@ -161,32 +293,38 @@ def main() -> None:
     ]
     every = [mutant for file in files for mutant in mutants_of(file)]
     chosen = random.Random(given.seed).sample(every, min(given.sample, len(every)))
-    known: dict[str, bool] = {}
+    known: dict[str, str] = {}
     if given.results and given.results.exists():
         lines = map(json.loads, given.results.read_text().splitlines())
-        known = {json.dumps(line["mutant"]): line["killed"] for line in lines}
-    begin = time.monotonic()
+        known = {json.dumps(line["mutant"]): line["fate"] for line in lines}
+    for name in _IMPORTED:
+        import_module(name)
+    begin, processor = time.monotonic(), 0.0
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder) / "src"
         shutil.copytree(ROOT / "src", sources)  # with times: what is compiled stays valid
         missing = [mutant for mutant in chosen if json.dumps(mutant) not in known]
-        if missing and run_tests(sources, given.tests, 600):
-            sys.exit("the tests fail without any mutant")
-        most = 3 * (time.monotonic() - begin) + 10
+        if missing:
+            tests, processor = watched(sources, files, given.tests)
         for mutant in missing:
             if time.monotonic() - begin > given.seconds:
                 break
-            killed = known[json.dumps(mutant)] = is_killed(mutant, sources, given.tests, most)
+            fate, spent = fate_of(mutant, sources, tests)
+            known[json.dumps(mutant)] = fate
+            processor += spent
+            told = "SURVIVED" if fate == "survived" else f"{fate:8}"
             print(
-                f"{'killed  ' if killed else 'SURVIVED'} {mutant.path}:{mutant.line}: "
-                f"{mutant.old!r} -> {mutant.new!r}",
-                flush=True,
+                f"{told} {mutant.path}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}", flush=True
             )
             if given.results:
                 with given.results.open("a") as file:
-                    file.write(json.dumps({"mutant": mutant, "killed": killed}) + "\n")
+                    file.write(json.dumps({"mutant": mutant, "fate": fate}) + "\n")
     tried = [known[json.dumps(mutant)] for mutant in chosen if json.dumps(mutant) in known]
-    print(f"{sum(tried)} of {len(tried)} killed; {len(every)} mutants in {len(files)} files")
+    killed = ", ".join(f"{tried.count(by)} by {by}" for by in ("tests", "time", "crash"))
+    print(
+        f"{len(tried) - tried.count('survived')} of {len(tried)} killed ({killed}); {len(every)} "
+        f"mutants in {len(files)} files; {processor:.0f} s of processor time"
+    )
 
 
 if __name__ == "__main__":
