@@ -17,6 +17,7 @@ without λ the operators would be noise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,6 +35,7 @@ from sigmastar.sensors.moments import FrameMoments, frame_moments, project_tripl
 
 __all__ = ["Method", "learn_from_frames", "learn_tagger", "solve_gram"]
 
+_NOISE = 1e-12  # singular values and eigenvalues below this share of the first are none
 Triple = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -104,10 +106,9 @@ def learn_tagger(
     gram = moments.gram
     damping = ridge * float(np.trace(gram)) / len(gram)
     left, right, values = factorise(moments.pair, gram, damping, n_states, subspace)
-    rank = int((values > 1e-12 * values.max(initial=0.0)).sum())
-    if n_states > rank:
+    if n_states > len(values):
         raise InvalidParameter(
-            f"n_states must be between 1 and {rank} (the rank of the pair moments); "
+            f"n_states must be between 1 and {len(values)} (the rank of the pair moments); "
             f"got {n_states}. Lower it, or use more features."
         )
     projected = triple(left, right)
@@ -145,7 +146,7 @@ def factorise(
         u, values, v = _leading_svd(pair, n_states)
         return u / values, v, values
     spectrum, vectors = np.linalg.eigh(gram)
-    floor = 1e-12 * spectrum[-1]
+    floor = _NOISE * spectrum[-1]
     whiten = (vectors / np.sqrt(np.maximum(spectrum + damping, floor))) @ vectors.T
     u, values, v = _leading_svd(whiten @ pair @ whiten, n_states)
     return whiten @ u / values, whiten @ v, values
@@ -154,20 +155,20 @@ def factorise(
 def _leading_svd(matrix: FloatArray, rank: int) -> SVD:
     # Moments are dense and the same few vectors are wanted again and again: Lanczos pays early.
     small = len(matrix) <= 200 or rank > len(matrix) // 4
-    return truncated_svd(matrix, rank, solver="dense" if small else "lanczos")
+    return truncated_svd(matrix, rank, solver="dense" if small else "lanczos", noise=_NOISE)
 
 
 def solve_gram(gram: FloatArray, damping: float, right: FloatArray) -> FloatArray:
-    """Solve (C + λ) Z = right; directions that C does not have are left out if λ is zero."""
-    try:
-        factor = scipy.linalg.cho_factor(gram + damping * np.eye(len(gram)), lower=True)
-        solution: FloatArray = scipy.linalg.cho_solve(factor, right)
-        if np.isfinite(solution).all():
+    """Solve (C + λ) Z = right; directions that neither C nor λ has are left out."""
+    with suppress(np.linalg.LinAlgError):
+        factor, lower = scipy.linalg.cho_factor(gram + damping * np.eye(len(gram)))
+        # Rounding may leave a little of a direction that C has not, which would then count most.
+        pivots = np.diag(factor)
+        if pivots.min() ** 2 > _NOISE * pivots.max() ** 2:
+            solution: FloatArray = scipy.linalg.cho_solve((factor, lower), right)
             return solution
-    except np.linalg.LinAlgError:
-        pass
     spectrum, vectors = np.linalg.eigh(gram)
-    kept = spectrum > 1e-12 * spectrum[-1]
+    kept = spectrum > _NOISE * spectrum[-1]
     basis = vectors[:, kept]
     result: FloatArray = basis @ ((basis.T @ right) / (spectrum[kept] + damping)[:, None])
     return result
