@@ -223,9 +223,9 @@ def run_tests(
         code = 99
         try:
             os.setsid()
-            null = os.open(os.devnull, os.O_RDWR)
+            said = os.open(sources.parent / "said", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
             for stream in range(3):
-                os.dup2(null, stream)
+                os.dup2(said, stream)
             os.chdir(ROOT)
             os.environ["PYTHONPATH"] = str(sources)
             sys.path.insert(0, str(sources))
@@ -256,7 +256,8 @@ def watched(sources: Path, files: Sequence[Path], tests: Sequence[str]) -> tuple
     notes = sources.parent / "notes.json"
     outcome, spent = run_tests(sources, tests, 3600, lambda: Recorder(sources, files, notes))
     if outcome != "survived":
-        sys.exit("the tests fail without any mutant")
+        said = (sources.parent / "said").read_text(errors="replace")
+        sys.exit(f"{said[-2000:]}\nthe tests fail without any mutant ({outcome})")
     return Tests(*json.loads(notes.read_text())), spent
 
 
