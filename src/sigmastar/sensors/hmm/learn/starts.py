@@ -42,14 +42,11 @@ class Starter:
         Emissions, prepared.
     rng : Generator
         Randomness of all starts.
-    n_centres : int
-        Centres of the moments.
     """
 
     data: Measurements
     family: Family[Any]
     rng: np.random.Generator
-    n_centres: int = 0
 
     def __post_init__(self) -> None:
         self.part = _leading(self.data)
@@ -58,7 +55,7 @@ class Starter:
 
     def moments(self, n_states: int) -> FrameMoments:
         """Return the moments, with centres enough for this many states."""
-        wanted = self.n_centres or max(32, 2 ** int(np.ceil(np.log2(5 * n_states))))
+        wanted = max(32, 2 ** int(np.ceil(np.log2(5 * n_states))))
         wanted = int(min(wanted, max(len(self.points) // 10, n_states + 1)))
         if wanted not in self._moments:
             self._moments[wanted] = frame_moments(self.part, self.points, wanted, self.rng)
