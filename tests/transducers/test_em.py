@@ -10,6 +10,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.transducers import inference as ask
 from sigmastar.transducers.kernels.operators import Machine
 from sigmastar.transducers.learn import em_restarts
+from sigmastar.transducers.learn.em import chain_of_pairs, em_transducer, random_transducer
 from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
 from sigmastar.transducers.moments.lattices import (
     allowed_sizes,
@@ -180,6 +181,112 @@ def test_no_step_of_em_lowers_the_likelihood(emission):
     estimator.fit(pairs)
     assert (np.diff(estimator.info_["log_likelihood"]) >= -1e-10).all()
     assert estimator.model_.is_proper
+
+
+def expected_by_enumeration(model, pairs):
+    """Give expected starts, and uses of (input, output, from, to), over all state sequences."""
+    n = model.n_states
+    starts = np.zeros(n)
+    uses = np.zeros((*model.table.shape, n, n))
+    for x, y in pairs:
+        weights = {}
+        for path in product(range(n), repeat=len(x) + 1):
+            arcs = [*zip(x, y, path[:-1], path[1:], strict=True)]
+            steps = [model.operator(a, b)[i, j] for a, b, i, j in arcs]
+            weights[path] = model.initial[path[0]] * np.prod(steps), arcs
+        mass = sum(weight for weight, _ in weights.values())
+        for path, (weight, arcs) in weights.items():
+            starts[path[0]] += weight / mass
+            for arc in arcs:
+                uses[arc] += weight / mass
+    return starts, uses
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.3])
+@pytest.mark.parametrize("emission", ["arc", "state"])
+def test_a_step_of_em_takes_the_shares_of_all_paths(emission, prior):
+    """No pair has the last input, and no path the last state: both stay where they are."""
+    rng = np.random.default_rng(0)
+    transition = rng.dirichlet(np.ones(3), (3, 3))
+    transition[:, :2, :2] /= transition[:, :2, :2].sum(axis=2, keepdims=True)
+    transition[:, :2, 2] = 0
+    truth = ss.ParametricTransducer(
+        [0.4, 0.6, 0.0],
+        transition,
+        rng.dirichlet(np.ones(2), 3),
+        ss.Alphabet(range(3)),
+        ss.Alphabet(range(2)),
+    ).to_transducer()
+    pairs = [((0, 1, 1), (0, 1, 0)), ((1,), (1,)), ((0, 0), (1, 0))]
+    corpus = ss.PairCorpus(
+        ss.Corpus.from_sequences([x for x, _ in pairs], alphabet=truth.input_alphabet),
+        ss.Corpus.from_sequences([y for _, y in pairs], alphabet=truth.output_alphabet),
+    )
+    lattices = chain_of_pairs(corpus, truth.table)
+    after = em_transducer(lattices, truth, emission=emission, max_iter=1, prior=prior).model
+    starts, uses = expected_by_enumeration(truth, pairs)
+    starts, uses = starts + prior, uses + prior
+    np.testing.assert_allclose(after.initial, starts / starts.sum())
+    for a, i in product(range(3), range(3)):
+        own, writes = uses[a, :, i], uses[:, :, i].sum(axis=(0, 2))
+        written = writes / writes.sum() if writes.sum() else np.full(2, 0.5)
+        moved = own.sum(axis=0) / own.sum() if own.sum() else np.eye(3)[i]
+        shares = written[:, None] * moved
+        if emission == "arc":
+            shares = own / own.sum() if own.sum() else np.eye(3)[i] / 2 + np.zeros((2, 1))
+        found = [after.operator(a, b)[i] for b in range(2)]
+        np.testing.assert_allclose(found, shares, atol=1e-12)
+
+
+def test_pairs_that_use_an_operator_that_is_lacking_have_no_path():
+    """They count as unreached, the others as if these were not there."""
+    table = np.array([[0, 1], [2, -1]], np.int32)
+    pairs = [("ab", "yx"), ("bb", "xy"), ("", ""), ("aab", "xyx")]  # nothing writes y for b
+    corpus = ss.PairCorpus.from_pairs(pairs)
+    alphabets = (corpus.source.alphabet, corpus.target.alphabet)
+    start = random_transducer(table, 2, alphabets, random_state=0)
+    some = em_transducer(chain_of_pairs(corpus, table), start, max_iter=3, tol=0.0)
+    fine = corpus.take(np.array([0, 2, 3]))
+    alone = em_transducer(chain_of_pairs(fine, table), start, max_iter=3, tol=0.0)
+    assert (some.info["n_unreached"], alone.info["n_unreached"]) == (1, 0)
+    assert some.info["log_likelihood"] == alone.info["log_likelihood"]
+    np.testing.assert_array_equal(some.model.operators, alone.model.operators)
+
+
+def test_random_transducers_are_proper_and_have_the_operators_of_their_table():
+    alphabets = (ss.Alphabet("ab"), ss.Alphabet("xyz"))
+    table = np.array([[3, 1, -1], [2, -1, 0]], np.int32)
+    arcs = random_transducer(table, 2, alphabets, random_state=0)
+    np.testing.assert_array_equal(arcs.table, table)
+    assert arcs.is_proper
+    table = np.array([[3, 1, 4], [2, 5, 0]], np.int32)
+    model = random_transducer(table, 2, alphabets, emission="state", random_state=0)
+    assert model.is_proper
+    dense = model.dense()
+    write, moves = dense.sum(axis=3), dense.sum(axis=1)
+    np.testing.assert_allclose(write[0], write[1])  # outputs by states alone
+    np.testing.assert_allclose(dense, write[:, :, :, None] * moves[:, None])
+
+
+def test_a_step_of_unit_em_takes_the_shares_of_all_alignments():
+    corpus = ss.PairCorpus.from_pairs(NAMES)
+    units = find_units(corpus, allowed_sizes(SIZES))
+    lattices = build_lattices(corpus, units)
+    given = np.arange(1.0, len(units) + 1)
+    learned = learn_unit_weights(lattices, len(units), max_iter=1, weights=given)
+    weight_of = dict(zip(spelled(units, corpus), given / given.sum(), strict=True))
+    expected, logs = dict.fromkeys(weight_of, 0.0), []
+    for x, y in NAMES:
+        paths = all_alignments(x, y, SIZES)
+        weights = [np.prod([weight_of[unit] for unit in path]) for path in paths]
+        logs.append(np.log(sum(weights)))
+        for path, weight in zip(paths, weights, strict=True):
+            for unit in path:
+                expected[unit] += weight / sum(weights)
+    counts = np.array([expected[unit] for unit in spelled(units, corpus)])
+    np.testing.assert_allclose(learned.model, counts / counts.sum())
+    np.testing.assert_allclose(learned.info["expected"], counts)
+    assert learned.info["log_likelihood"] == [pytest.approx(np.mean(logs))]
 
 
 def test_the_likelihood_that_em_reports_is_the_sum_over_states():
