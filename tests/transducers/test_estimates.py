@@ -7,14 +7,23 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.types import Learned
 from sigmastar.transducers.inference import log_proba, sample_outputs
-from sigmastar.transducers.learn import recover
+from sigmastar.transducers.learn import em_restarts, recover
 from sigmastar.transducers.learn.baselines import learn_joint_hmm, learn_k_hmm
+from sigmastar.transducers.learn.em import chain_of_pairs, em_transducer, random_transducer
 from sigmastar.transducers.learn.recover import recover_parameters
 from sigmastar.transducers.learn.select import Trials, choose_n_states
-from sigmastar.transducers.learn.spectral import first_outputs, learn_transducer, output_basis
+from sigmastar.transducers.learn.spectral import (
+    first_outputs,
+    learn_transducer,
+    output_basis,
+    reweighted,
+)
 from sigmastar.transducers.learn.theory import learnability, noise_level
+from sigmastar.transducers.learn.unit_em import align_best, learn_unit_weights
+from sigmastar.transducers.moments.lattices import allowed_sizes, build_lattices, find_units
 from sigmastar.transducers.moments.trigrams import aligned_moments
 from transducers.oracles import (
     best_permutation_gap,
@@ -161,6 +170,15 @@ def test_the_noise_of_bigrams_is_the_bound_of_the_paper():
     assert noise_level(0.0) == noise_level(1.0)
 
 
+def test_the_least_singular_value_of_the_outputs_counts():
+    truth = random_parameters(K, SIZE, 3, 4)
+    moments = exact_moments(truth, lambda *_: 1 / K**3, K, SIZE)
+    values = np.linalg.svd(truth.emission, compute_uv=False)
+    report = learnability(moments, n_states=3, model=truth)
+    assert report.sigma_output == pytest.approx(values[2])
+    assert report.sigma_bigrams == pytest.approx(output_basis(moments).values[2])
+
+
 def test_assumptions_that_fail_are_told_one_by_one():
     truth = random_parameters(K, SIZE, 2, 1)
     moments = exact_moments(truth, lambda *_: 1e6 / K**3, K, SIZE)
@@ -212,3 +230,73 @@ def test_the_weights_of_a_joint_hmm_are_those_of_pairs_of_symbols():
         [model.operator(a, b) for a, b in product(range(K), range(SIZE))], axis=0
     )
     assert state @ model.final == pytest.approx(1.0)
+
+
+def test_importance_weights_make_inputs_independent():
+    """q(x1) q(x2) q(x3) / p(x1 x2 x3), with q the shares among all inputs."""
+    moments = replace(markov_moments(), weights=40 * markov_moments().weights)
+    a1, _, a2, _, a3, _ = moments.columns()
+    together, alone = np.zeros((K, K, K)), np.zeros(K)
+    for a, b, c, weight in zip(a1, a2, a3, moments.weights / moments.total, strict=True):
+        together[a, b, c] += weight
+        alone[[a]] += weight / 3
+        alone[[b]] += weight / 3
+        alone[[c]] += weight / 3
+    expected = alone[a1] * alone[a2] * alone[a3] / together[a1, a2, a3]
+    np.testing.assert_allclose(reweighted(moments), moments.weights * expected)
+
+
+@pytest.mark.parametrize("learn", [learn_joint_hmm, learn_k_hmm])
+def test_pairs_of_symbols_never_seen_have_no_weight(learn):
+    moments = aligned_moments(ss.PairCorpus.from_pairs([("abab", "xyxy"), ("bab", "yxy")] * 9))
+    table = learn(moments, n_states=1).model.table
+    assert (table >= 0).tolist() == [[True, False], [False, True]]
+
+
+def test_the_start_that_got_farthest_is_kept_whatever_the_step_before(monkeypatch):
+    curves = iter([[-9.0, -3.0], [-4.0, -3.5], [], [-8.0, -2.0], [-5.0, -2.5]])
+    monkeypatch.setattr(
+        em_restarts,
+        "em_transducer",
+        lambda *_, **__: Learned(None, {"log_likelihood": next(curves)}),
+    )
+    corpus = ss.PairCorpus.from_pairs([("ab", "xy")])
+    found = em_restarts.learn_em_transducer(corpus, em_restarts.Climb(n_restarts=5, random_state=0))
+    assert found.info["log_likelihood"] == [-8.0, -2.0]
+
+
+def test_em_needs_a_pair_that_the_model_allows():
+    corpus = ss.PairCorpus.from_pairs([("ab", "xy"), ("b", "y")])
+    table = np.array([[0, 1], [2, -1]], np.int32)  # b never writes y
+    start = random_transducer(
+        table, 2, (corpus.source.alphabet, corpus.target.alphabet), random_state=0
+    )
+    with pytest.raises(InvalidData, match="no pair has an alignment"):
+        em_transducer(chain_of_pairs(corpus, table), start)
+
+
+def laid_out(pairs, sizes=((1, 0), (1, 1))):
+    corpus = ss.PairCorpus.from_pairs(pairs)
+    units = find_units(corpus, allowed_sizes(sizes))
+    return build_lattices(corpus, units), len(units)
+
+
+def test_pairs_without_an_alignment_teach_nothing():
+    lattices, n = laid_out([("ab", "x"), ("a", "xxx"), ("a", "x")])
+    some = learn_unit_weights(lattices, n, max_iter=2)
+    again, _ = laid_out([("ab", "x"), ("a", "x")])
+    alone = learn_unit_weights(again, n, max_iter=2)
+    np.testing.assert_array_equal(some.model, alone.model)
+    assert some.info["log_likelihood"] == alone.info["log_likelihood"]
+    nothing = learn_unit_weights(again, n + 1, weights=np.eye(n + 1)[n])  # of a unit elsewhere
+    assert nothing.model.tolist() == np.eye(n + 1)[n].tolist()
+    assert set(nothing.info["log_likelihood"]) == {-np.inf}
+
+
+def test_rounding_does_not_choose_among_alignments_that_are_equally_good():
+    lattices, n = laid_out([("a" * 5, "x")])
+    assert n == 2
+    found = {
+        tuple(align_best(lattices, np.array([p, 1 - p]))[0]) for p in np.linspace(0.1, 0.9, 99)
+    }
+    assert len(found) == 1
