@@ -96,8 +96,36 @@ def test_missing_columns_and_cells_are_named():
         (np.array([[1], [2], [3]]), "3 sequences of one symbol"),
         (np.array([[0.5, 1.5]]), "GaussianHMM"),
         ([np.array([0.5, np.nan])], "GaussianHMM"),
+        ([[0.5, 1.5], [float("nan")]], "got the float 0.5"),
+        ({"a": "ab", "b": "ba"}, r"list\(X.values\(\)\)"),
     ],
 )
 def test_what_is_no_sequence_is_asked_about(given, words):
     with pytest.raises(InvalidData, match=words):
         ss.SpectralWFA(1).fit(given)
+
+
+def test_a_column_with_lengths_is_a_flat_run_as_in_hmmlearn():
+    column = np.array([[0], [1], [1], [0]])
+    flat = ss.Corpus.from_sequences(column[:, 0], lengths=[3, 1])
+    assert list(ss.Corpus.from_sequences(column, lengths=[3, 1])) == list(flat)
+    with pytest.raises(InvalidData, match="leave out lengths"):
+        ss.Corpus.from_sequences(np.zeros((2, 2), int), lengths=[4])
+    with pytest.raises(InvalidData, match="GaussianHMM"):
+        ss.Corpus.from_sequences(np.array([[0.5], [1.0]]), lengths=[2])
+
+
+def test_rows_of_a_table_of_numbers_are_frames():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"x": [0.0, 1.0, 0.1, 1.1], "y": [1.0, 0.0, 1.1, 0.1]})
+    learned = ss.GaussianHMM(2, max_iter=2, random_state=0).fit(table)
+    expected = ss.GaussianHMM(2, max_iter=2, random_state=0).fit(table.to_numpy())
+    assert learned.score(table) == expected.score(table.to_numpy())
+    with pytest.raises(InvalidData, match=r"FrameTable.from_dataframe\(df, columns"):
+        ss.GaussianHMM(2).fit(pd.DataFrame(EVENTS))
+
+
+@pytest.mark.parametrize("given", [pa.table(EVENTS), None, 5])
+def test_taggers_of_measurements_ask_for_sequences(given):
+    with pytest.raises(InvalidData, match="X must be a list of sequences"):
+        ss.FramewiseTagger().fit(given, [["a"]])

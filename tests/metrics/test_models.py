@@ -6,7 +6,13 @@ import pytest
 
 from metrics.oracles import strings, weight, wrong_predictions
 from sigmastar import HMM, PFA, WFA, Alphabet, KneserNey
-from sigmastar.core.errors import InvalidData, InvalidModel, InvalidParameter
+from sigmastar.core.errors import (
+    IgnoredSymbolsWarning,
+    InvalidData,
+    InvalidModel,
+    InvalidParameter,
+    UnknownSymbol,
+)
 from sigmastar.datasets import make_dpfa, make_hmm, make_pfa, make_problem
 from sigmastar.metrics import (
     kl_divergence,
@@ -83,7 +89,8 @@ def test_word_error_rate_is_that_of_brute_force(seed):
 
 def test_estimators_stand_for_their_model_and_policy(two):
     estimator = SimpleNamespace(model_=two[0], unknown="ignore")
-    assert word_error_rate(estimator, [[0, 7, 1]]) == word_error_rate(two[0], [[0, 1]])
+    with pytest.warns(IgnoredSymbolsWarning, match="1 symbols"):
+        assert word_error_rate(estimator, [[0, 7, 1]]) == word_error_rate(two[0], [[0, 1]])
     with pytest.raises(InvalidParameter, match=r"got SimpleNamespace. Call fit first"):
         word_error_rate(SimpleNamespace(), [[0]])
 
@@ -171,3 +178,32 @@ def test_divergence_refuses_negative_weights():
 def test_endless_models_leave_all_mass_out():
     endless = HMM([1.0], [[1.0]], [[1.0]], [0.0], Alphabet("a"))
     assert l1_distance(endless, endless, 3).value == 0.0
+
+
+UNKNOWN = [
+    perplexity_per_symbol,
+    log_likelihood_per_symbol,
+    word_error_rate,
+    lambda model, test, **how: pautomac_perplexity(model, test, [0.5, 0.5], **how),
+]
+
+
+@pytest.mark.parametrize("metric", UNKNOWN)
+def test_a_question_says_what_becomes_of_unknown_symbols(metric, two):
+    model, new = two[0], [["a", "new", "b"], ["b"]]
+    known = [[symbol for symbol in text if symbol != "new"] for text in new]
+    renamed = PFA(model.initial, model.transitions, model.final, Alphabet("ab"))
+    with pytest.raises(UnknownSymbol, match="'new'"):
+        metric(renamed, new)
+    with pytest.warns(IgnoredSymbolsWarning, match="1 symbols .* left out of 1 sequences"):
+        assert metric(renamed, new, unknown="ignore") == metric(renamed, known)
+    with pytest.raises(InvalidParameter, match="needs an alphabet with a symbol for the unknown"):
+        metric(renamed, new, unknown="unk")
+
+
+def test_a_policy_of_an_estimator_gives_way_to_that_of_the_question():
+    learner = KneserNey(2, unknown="unk").fit([["open", "read"], ["open", "close"]] * 5)
+    new, marked = [["open", "erase"]], [["open", "<unk>"]]
+    assert perplexity_per_symbol(learner, new) == perplexity_per_symbol(learner, marked)
+    with pytest.raises(UnknownSymbol, match="'erase'"):
+        perplexity_per_symbol(learner, new, unknown="error")

@@ -54,3 +54,11 @@ def test_what_does_not_fit_is_refused():
         ndcg_of_rows(ROWS[:0], GAINS[:0])
     with pytest.raises(InvalidParameter, match="Call fit first"):
         ss.metrics.ndcg(ss.KneserNey(), ["a"], GAINS)
+
+
+def test_what_is_new_in_a_prefix_follows_the_policy():
+    learner = ss.KneserNey(2).fit(["ab", "ab", "b"] * 10)
+    right = np.array([[0.0, 1.0, 0.0]])
+    with pytest.raises(ss.errors.UnknownSymbol, match="'x'"):
+        ss.metrics.ndcg(learner, ["xa"], right)
+    assert ss.metrics.ndcg(learner, ["xa"], right, unknown="ignore") == 1.0

@@ -3,7 +3,7 @@
 An estimator keeps the coded sequences that it has learned from (four bytes a symbol). More of them
 are put behind the old ones, over the symbols of both, and everything is learned anew: the model is
 that of one ``fit`` on all sequences. A file can keep them beside the model, so that another process
-goes on.
+goes on. What is kept besides sequences (tags of words, say) is up to who learns from it.
 """
 
 from __future__ import annotations
@@ -24,45 +24,13 @@ from sigmastar.core.stored_model import MODEL_KINDS
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 
-__all__ = ["ContinuingEstimator", "joined"]
+__all__ = ["ContinuingEstimator", "ResumableEstimator", "joined", "whole"]
 
 _KEPT = "learned_from."
 
 
-class ContinuingEstimator(ModelEstimator):
-    """An estimator that can learn from more sequences later."""
-
-    alphabet: Alphabet | None
-    alphabet_: Alphabet
-    _sequences: Corpus | None
-
-    def partial_fit(
-        self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None
-    ) -> Self:
-        """Add sequences to those learned from, and learn anew from all of them.
-
-        The model is that of one ``fit`` on all sequences, however they were cut into calls. New
-        symbols widen the alphabet, unless one was given. After :meth:`resume` it goes on where a
-        saved model stopped.
-
-        Parameters
-        ----------
-        X : Corpus or iterable of sequences
-            What to add.
-        y : None
-            Ignored; here for scikit-learn.
-        lengths : array of int, optional
-            If given, X is one flat run of symbols, cut into pieces of these lengths.
-        """
-        before: Corpus | None = self.__dict__.get("_sequences")
-        if before is None and hasattr(self, "model_"):
-            raise InvalidParameter(
-                f"partial_fit needs the sequences that this {type(self).__name__} has learned "
-                "from, and they are not here (Partitions, or a file that was not saved with "
-                "resumable=True). Fit all sequences together."
-            )
-        more = as_corpus(X, lengths=lengths, alphabet=self.alphabet)
-        return self.fit(more if before is None else joined(before, more))
+class ResumableEstimator(ModelEstimator):
+    """An estimator whose file may keep what it takes to learn on."""
 
     def save(self, path: str | os.PathLike[str], *, resumable: bool = False) -> None:
         """Write the learned model, and how it came about, to a file.
@@ -104,13 +72,57 @@ class ContinuingEstimator(ModelEstimator):
         own = {n: a for n, a in stored.arrays.items() if not n.startswith(_KEPT)}
         model: Any = MODEL_KINDS[stored.kind].from_stored(Stored(stored.kind, own, stored.meta))
         try:
-            self._take_up(model.alphabet, kept)
+            self._take_up(model, kept)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, SigmastarError):
                 raise
             raise FileFormatError(f"{os.fspath(path)}: what it keeps is malformed.") from None
-        self.model_, self.alphabet_, self.info_ = model, model.alphabet, read_history(path)
+        self.model_, self.info_ = model, read_history(path)
         return self
+
+    @abstractmethod
+    def _kept(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Give the arrays that it takes to go on."""
+
+    @abstractmethod
+    def _take_up(self, model: Any, kept: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Take up what :meth:`_kept` gave, and the model that it was kept with."""
+
+
+class ContinuingEstimator(ResumableEstimator):
+    """An estimator that can learn from more sequences later."""
+
+    alphabet: Alphabet | None
+    alphabet_: Alphabet
+    _sequences: Corpus | None
+
+    def partial_fit(
+        self, X: Sequences, y: None = None, *, lengths: ArrayLike | None = None
+    ) -> Self:
+        """Add sequences to those learned from, and learn anew from all of them.
+
+        The model is that of one ``fit`` on all sequences, however they were cut into calls. New
+        symbols widen the alphabet, unless one was given. After :meth:`resume` it goes on where a
+        saved model stopped.
+
+        Parameters
+        ----------
+        X : Corpus or iterable of sequences
+            What to add.
+        y : None
+            Ignored; here for scikit-learn.
+        lengths : array of int, optional
+            If given, X is one flat run of symbols, cut into pieces of these lengths.
+        """
+        before: Corpus | None = self.__dict__.get("_sequences")
+        if before is None and hasattr(self, "model_"):
+            raise InvalidParameter(
+                f"partial_fit needs the sequences that this {type(self).__name__} has learned "
+                "from, and they are not here (Partitions, or a file that was not saved with "
+                "resumable=True). Fit all sequences together."
+            )
+        more = as_corpus(X, lengths=lengths, alphabet=self.alphabet)
+        return self.fit(more if before is None else joined(before, more))
 
     @abstractmethod
     def fit(self, X: Any, y: None = None, *, lengths: ArrayLike | None = None) -> Self:
@@ -126,9 +138,11 @@ class ContinuingEstimator(ModelEstimator):
             )
         return {"symbols": corpus.symbols, "offsets": corpus.offsets}
 
-    def _take_up(self, alphabet: Alphabet, kept: dict[str, np.ndarray[Any, Any]]) -> None:
-        """Take up what :meth:`_kept` gave."""
-        self._sequences = Corpus(_whole(kept["symbols"]), _whole(kept["offsets"]), alphabet)
+    def _take_up(self, model: Any, kept: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Take up the sequences."""
+        symbols, offsets = whole(kept["symbols"]), whole(kept["offsets"])
+        self._sequences = Corpus(symbols, offsets, model.alphabet)
+        self.alphabet_ = model.alphabet
 
 
 def joined(one: Corpus, other: Corpus) -> Corpus:
@@ -144,7 +158,8 @@ def joined(one: Corpus, other: Corpus) -> Corpus:
     return Corpus(np.concatenate([one.symbols, other.symbols]), offsets, one.alphabet)
 
 
-def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of integers from a file, if that is what it is."""
     if array.dtype.kind not in "iu":
         raise ValueError(array.dtype)
     return array

@@ -106,7 +106,7 @@ class Corpus(Sequence[list[Symbol]]):
         policy_of(unknown, alphabet)  # a wrong one is told before the sequences are looked at
         if lengths is not None:
             try:
-                flat = list(plain(sequences))  # type: ignore[arg-type]
+                flat = list(plain(_flat_run(sequences)))  # type: ignore[arg-type]
             except TypeError:
                 raise InvalidData(
                     f"expected one flat run of symbols; got {type(sequences).__name__}."
@@ -346,6 +346,19 @@ def _as_list_of_sequences(sequences: Iterable[Iterable[Symbol]]) -> list[Iterabl
                 "For one flat run of symbols, pass lengths=."
             )
     return many
+
+
+def _flat_run(run: Any) -> Any:
+    """Take one flat run of symbols; a single column, as hmmlearn has it, is one, too."""
+    refuse_tables(run, one=True)
+    if isinstance(run, np.ndarray) and run.ndim == 2:
+        if run.shape[1] != 1:
+            raise InvalidData(
+                f"expected one flat run of symbols; got an array of shape {run.shape}. For one "
+                "sequence a row leave out lengths."
+            )
+        return run[:, 0]
+    return run
 
 
 def _checked_lengths(lengths: ArrayLike, n_symbols: int) -> IndexArray:

@@ -46,6 +46,11 @@ def refuse_tables(given: Any, *, one: bool = False) -> None:
             "expected symbols; got an array of floats, each of which would be a symbol. For "
             "measurements use GaussianHMM or SpectralSequenceTagger; for codes, X.astype(int)."
         )
+    if isinstance(given, Mapping):
+        raise InvalidData(
+            "expected sequences; got a mapping, of which only the keys would be read. Pass its "
+            "values: list(X.values())."
+        )
     if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 1 and not one:
         raise InvalidData(
             f"expected sequences; got an array of shape {given.shape}, which would be "

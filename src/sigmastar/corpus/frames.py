@@ -21,7 +21,7 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.splits import draw_part
 from sigmastar.core.types import FloatArray, IndexArray, Symbol
 from sigmastar.corpus.alphabet import Alphabet, collect_codes
-from sigmastar.corpus.dataframes import as_numbers, grouped_rows, number_columns
+from sigmastar.corpus.dataframes import as_numbers, grouped_rows, is_dataframe, number_columns
 
 __all__ = [
     "FrameTable",
@@ -299,7 +299,17 @@ def as_frames(X: Any, lengths: ArrayLike | None = None) -> Frames:
             "X must be a list of sequences, each an array (frames, inputs); got one flat array. "
             "Give lengths=[...], or [X] if it is one sequence."
         )
-    parts = [as_matrix(part, f"sequence {i} of X") for i, part in enumerate(X)]
+    if is_dataframe(X):
+        raise InvalidData(
+            "X must be a list of sequences; got a dataframe. Say what is in it: "
+            "FrameTable.from_dataframe(df, columns=[…], label='label', sequence='run')."
+        )
+    try:
+        parts = [as_matrix(part, f"sequence {i} of X") for i, part in enumerate(X)]
+    except TypeError:
+        raise InvalidData(
+            f"X must be a list of sequences, each an array (frames, inputs); got {X!r}."
+        ) from None
     if not parts:
         raise InvalidData("X must hold at least one sequence; it is empty.")
     widths = {part.shape[1] for part in parts}

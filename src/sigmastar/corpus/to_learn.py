@@ -38,6 +38,8 @@ def corpus_to_learn(
         unknown = "unk" if named else corpus.alphabet.unknown
     if unknown == "unk" and corpus.alphabet.unk is None:
         corpus = corpus.recode(corpus.alphabet.with_unk())
+    if alphabet is None and not isinstance(X, Corpus):
+        _refuse_numbers(corpus.alphabet)
     if len(corpus) == 0:
         raise InvalidData("X must hold at least one sequence; it is empty.")
     # What is learned keeps the policy, in its file, too.
@@ -47,6 +49,17 @@ def corpus_to_learn(
 def has_names(alphabet: Alphabet) -> bool:
     """Tell whether symbols are names, of which there may be more than were seen."""
     return any(isinstance(symbol, str) and len(symbol) > 1 for symbol in alphabet)
+
+
+def _refuse_numbers(alphabet: Alphabet) -> None:
+    """Refuse floats as symbols: measurements, or codes in a column where some are missing."""
+    number = next((symbol for symbol in alphabet if isinstance(symbol, float)), None)
+    if number is not None:
+        raise InvalidData(
+            f"expected symbols; got the float {number!r}, and every other number would be another "
+            "symbol. For measurements use GaussianHMM or SpectralSequenceTagger; for codes, "
+            "integers: [[int(x) for x in s] for s in X]."
+        )
 
 
 def _tell_characters(texts: list[Any]) -> None:

@@ -13,13 +13,16 @@ from typing import Any
 from sigmastar.automata import inference
 from sigmastar.automata.models.subject import automaton_of
 from sigmastar.core.errors import InvalidData
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.metrics.subject import measured
 
 __all__ = ["word_error_rate"]
 
 
-def word_error_rate(model_or_estimator: Any, test: Sequences) -> float:
+def word_error_rate(
+    model_or_estimator: Any, test: Sequences, *, unknown: Unknown | None = None
+) -> float:
     """Return the share of wrong next-symbol predictions, ends included (a fraction).
 
     Parameters
@@ -28,8 +31,10 @@ def word_error_rate(model_or_estimator: Any, test: Sequences) -> float:
         What is judged.
     test : Corpus or iterable of sequences
         The strings to predict; repeated ones count as often as they are listed.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know, as for :func:`sigmastar.log_proba`.
     """
-    _, corpus = measured(model_or_estimator, test)
+    _, corpus = measured(model_or_estimator, test, unknown)
     if len(corpus) == 0:
         raise InvalidData("test must hold at least one sequence; it is empty.")
     automaton = automaton_of(model_or_estimator, "model_or_estimator")  # n-grams are none

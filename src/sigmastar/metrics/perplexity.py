@@ -25,6 +25,7 @@ from scipy.special import logsumexp
 from sigmastar.automata import inference
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.metrics.subject import measured
 
@@ -64,7 +65,12 @@ def perplexity_of_probabilities(log_weight: ArrayLike, solution: ArrayLike) -> f
 
 
 def pautomac_perplexity(
-    model_or_estimator: Any, test: Sequences, solution: ArrayLike, *, scoring: str = "auto"
+    model_or_estimator: Any,
+    test: Sequences,
+    solution: ArrayLike,
+    *,
+    scoring: str = "auto",
+    unknown: Unknown | None = None,
 ) -> float:
     """Return the perplexity of the PAutomaC competition (lower is better).
 
@@ -78,8 +84,10 @@ def pautomac_perplexity(
         The true probability of each.
     scoring : str
         How a WFA that is no distribution is scored; see :func:`sigmastar.log_proba`.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know, as for :func:`sigmastar.log_proba`.
     """
-    model, corpus = measured(model_or_estimator, test)
+    model, corpus = measured(model_or_estimator, test, unknown)
     return perplexity_of_probabilities(
         inference.log_proba(model, corpus, scoring=scoring),  # type: ignore[arg-type]
         solution,
@@ -87,7 +95,11 @@ def pautomac_perplexity(
 
 
 def log_likelihood_per_symbol(
-    model_or_estimator: Any, test: Sequences, *, scoring: str = "auto"
+    model_or_estimator: Any,
+    test: Sequences,
+    *,
+    scoring: str = "auto",
+    unknown: Unknown | None = None,
 ) -> float:
     """Return the mean natural log-probability of a symbol, the end of a string being one.
 
@@ -99,8 +111,10 @@ def log_likelihood_per_symbol(
         Whole strings.
     scoring : {"auto", "conditional", "raw"}
         As for :func:`sigmastar.log_proba`.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know, as for :func:`sigmastar.log_proba`.
     """
-    model, corpus = measured(model_or_estimator, test)
+    model, corpus = measured(model_or_estimator, test, unknown)
     if len(corpus) == 0:
         raise InvalidData("test must hold at least one sequence; it is empty.")
     log_probability = inference.log_proba(model, corpus, scoring=scoring)  # type: ignore[arg-type]
@@ -108,7 +122,11 @@ def log_likelihood_per_symbol(
 
 
 def perplexity_per_symbol(
-    model_or_estimator: Any, test: Sequences, *, scoring: str = "auto"
+    model_or_estimator: Any,
+    test: Sequences,
+    *,
+    scoring: str = "auto",
+    unknown: Unknown | None = None,
 ) -> float:
     """Return exp(-:func:`log_likelihood_per_symbol`): between how many symbols one has to guess.
 
@@ -120,5 +138,8 @@ def perplexity_per_symbol(
         Whole strings.
     scoring : {"auto", "conditional", "raw"}
         As for :func:`sigmastar.log_proba`.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know, as for :func:`sigmastar.log_proba`.
     """
-    return float(np.exp(-log_likelihood_per_symbol(model_or_estimator, test, scoring=scoring)))
+    mean = log_likelihood_per_symbol(model_or_estimator, test, scoring=scoring, unknown=unknown)
+    return float(np.exp(-mean))

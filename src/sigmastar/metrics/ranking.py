@@ -22,6 +22,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.questions import questions
 from sigmastar.ngrams.predictor import Predictor
@@ -36,6 +37,7 @@ def ndcg(
     best: ArrayLike | None = None,
     *,
     k: int = 5,
+    unknown: Unknown | None = None,
 ) -> float:
     """Return the normalised discounted cumulative gain of the k likeliest continuations.
 
@@ -51,6 +53,8 @@ def ndcg(
         What the best ranking collects; by default found from ``gains``.
     k : int
         How long rankings are.
+    unknown : {"error", "ignore", "unk"}, optional
+        What to do with symbols that the model does not know, as for :func:`sigmastar.log_proba`.
 
     Examples
     --------
@@ -66,7 +70,7 @@ def ndcg(
             "model_or_estimator must predict symbols (an automaton, n-grams or a mixture), or be "
             f"an estimator fitted to one; got {type(model_or_estimator).__name__}. Call fit first."
         )
-    corpus = questions(model_or_estimator, model.alphabet, prefixes)
+    corpus = questions(model_or_estimator, model.alphabet, prefixes, unknown=unknown)
     return ndcg_of_rows(next_distribution(model, corpus), gains, best, k=k)
 
 

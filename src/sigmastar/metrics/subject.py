@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sigmastar.automata.models.subject import Automaton, automaton_of
+from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.questions import questions
 from sigmastar.ngrams.predictor import Predictor
@@ -12,12 +13,16 @@ from sigmastar.ngrams.predictor import Predictor
 __all__ = ["measured"]
 
 
-def measured(model_or_estimator: Any, test: Sequences) -> tuple[Automaton | Predictor, Corpus]:
+def measured(
+    model_or_estimator: Any, test: Sequences, unknown: Unknown | None = None
+) -> tuple[Automaton | Predictor, Corpus]:
     """Return the model, and sequences encoded as it does.
 
-    An estimator decides what becomes of unknown symbols, or else what its model was learned with.
+    What becomes of symbols that the model does not know is said with the question (``unknown``),
+    else by the estimator, else by what its model was learned with. Where they are left out, a
+    warning says so: the figure is then that of what remains.
     """
     model = getattr(model_or_estimator, "model_", model_or_estimator)
     if not isinstance(model, Predictor):
         model = automaton_of(model_or_estimator, "model_or_estimator")
-    return model, questions(model_or_estimator, model.alphabet, test)
+    return model, questions(model_or_estimator, model.alphabet, test, unknown=unknown, scored=True)

@@ -22,7 +22,6 @@ from sigmastar.automata.moments.hankel import Normalize, scaling_exponent
 from sigmastar.core.linalg.svd import Solver
 from sigmastar.core.rules import AnyOf, Choice, Flag, Integer, Real, Rule, check
 from sigmastar.core.types import Learned
-from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus, Sequences
 from sigmastar.corpus.partitions import Data
 
@@ -172,10 +171,10 @@ class SpectralWFA(MomentEstimator):
         counts: CountsSoFar | None = self.__dict__.get("_counts")
         return super()._kept() if counts is None else counts.to_arrays()
 
-    def _take_up(self, alphabet: Alphabet, kept: dict[str, Any]) -> None:
+    def _take_up(self, model: Any, kept: dict[str, Any]) -> None:
         self._counts = None
         if "windows" in kept:
-            self._counts = CountsSoFar.from_arrays(alphabet, kept)
-            self._sequences = None
+            self._counts = CountsSoFar.from_arrays(model.alphabet, kept)
+            self._sequences, self.alphabet_ = None, model.alphabet
         else:
-            super()._take_up(alphabet, kept)
+            super()._take_up(model, kept)

@@ -87,7 +87,9 @@ def predict_next(
     return likeliest_columns(probabilities, machine_of(model).alphabet, k)
 
 
-def next_symbol_errors(model: Any, X: Sequences) -> tuple[int, int]:
+def next_symbol_errors(
+    model: Any, X: Sequences, *, unknown: Unknown | None = None
+) -> tuple[int, int]:
     """Count the positions at which the likeliest continuation is not what follows.
 
     Every position of every string counts, the end of the string included. Returns the number of
@@ -99,9 +101,11 @@ def next_symbol_errors(model: Any, X: Sequences) -> tuple[int, int]:
         The model.
     X : Corpus or list of sequences
         Whole strings.
+    unknown
+        As for :func:`~sigmastar.log_proba`.
     """
     automaton = as_wfa(model)
-    corpus = questions(model, automaton.alphabet, X)
+    corpus = questions(model, automaton.alphabet, X, unknown=unknown)
     readout = Readout.of(automaton)
     right = 0
     for _, run in batches(corpus, automaton.n_states):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray
+from sigmastar.corpus.dataframes import is_dataframe
 
 __all__ = ["Measurements", "as_measurements", "as_states"]
 
@@ -148,6 +149,7 @@ def as_measurements(
             )
         return _packed(values, sizes)
     one = isinstance(X, Mapping) or (isinstance(X, tuple) and parts is not None)
+    one = one or is_dataframe(X)  # frames are its rows, not its columns
     if one or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
         values = _matrix(X, "X", parts)
         return _packed(values, np.array([len(values)]))
@@ -205,12 +207,18 @@ def _column(value: Any, name: str) -> FloatArray:
 
 
 def _numbers(value: Any, name: str) -> FloatArray:
+    how = ""
+    if is_dataframe(value):
+        how = (
+            " Choose columns, and what tells sequences apart: FrameTable.from_dataframe(df, "
+            "columns=[…], sequence='session', order='time')."
+        )
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"{name} must be numbers: {error}.") from None
+        raise InvalidData(f"{name} must be numbers: {error}.{how}") from None
     if np.isinf(array).any():
         raise InvalidData(
             f"{name} must be finite or NaN (not observed); it holds infinity. Use NaN."

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sigmastar.core.errors import InvalidParameter
-from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rules import Rule
+from sigmastar.corpus.continuing import ResumableEstimator
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.corpus.partitions import Partitions
+from sigmastar.tagging.estimators.kept_sentences import (
+    joined_sentences,
+    kept_sentences,
+    sentences_to_keep,
+)
 from sigmastar.tagging.learn.baum_welch import learn_untagged
 from sigmastar.tagging.learn.parts import learn_tagger_of_parts
 from sigmastar.tagging.learn.supervised import learn_tagger
@@ -25,7 +31,7 @@ __all__ = ["HMMTagger"]
 
 
 @dataclass(eq=False, repr=False)
-class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
+class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
     """A hidden Markov model that gives each word of a sentence its tag.
 
     Parameters
@@ -128,6 +134,7 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
             ``training="discriminative"``.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
+        tagged: PairCorpus | None = None
         if self.training == "discriminative" and self.classes != "words":
             raise InvalidParameter(
                 f'training="discriminative" needs classes="words"; got {self.classes!r}. Ambiguity '
@@ -148,7 +155,8 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
                 raise InvalidParameter("y and lexicon must be left out with Partitions of pairs.")
             learned = learn_tagger_of_parts(X, settings)
         elif y is not None or isinstance(X, PairCorpus):
-            learned = learn_tagger(as_tagged(X, y), settings, lexicon, raw)
+            tagged = as_tagged(X, y)
+            learned = learn_tagger(tagged, settings, lexicon, raw)
         elif lexicon is not None:
             learned = learn_untagged(as_sentences(X), lexicon, settings)
         else:
@@ -157,7 +165,45 @@ class HMMTagger(HMMTagging, TaggerParameters, ModelEstimator):
                 "the tags as y."
             )
         self.model_, self.info_ = learned.model, dict(learned.info)
+        # What else was learned from is not kept, and to go on without it would be another tagger.
+        self._tagged = tagged if lexicon is None and raw is None else None
         return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add tagged sentences to those learned from, and learn anew from all of them.
+
+        The tagger is that of one ``fit`` on all sentences, new words and new tags included. After
+        :meth:`resume` it goes on where a saved tagger stopped.
+
+        Parameters
+        ----------
+        X : PairCorpus, or sequence of sentences (lists of words)
+            What to add; a PairCorpus holds the tags as well.
+        y : sequence of lists of tags, optional
+            The tags of X.
+        """
+        more = as_tagged(X, y)
+        return self.fit(joined_sentences(self._to_go_on_from(), more))
+
+    def _to_go_on_from(self) -> PairCorpus | None:
+        before: PairCorpus | None = self.__dict__.get("_tagged")
+        if before is None and hasattr(self, "model_"):
+            raise InvalidParameter(
+                "to learn on takes the tagged sentences that this HMMTagger has learned from, and "
+                "they are not here (Partitions, a lexicon or raw text, or a file that was not "
+                "saved with resumable=True). Fit all of it together."
+            )
+        return before
+
+    def _kept(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Give the tagged sentences."""
+        return sentences_to_keep(self._to_go_on_from())
+
+    def _take_up(self, model: Any, kept: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Take up the tagged sentences."""
+        if not isinstance(model, HMMTaggerModel):
+            raise InvalidParameter(f"resume must read an HMMTagger; the file has a {model.kind}.")
+        self._tagged = kept_sentences(kept)
 
     @property
     def tags(self) -> tuple[str, ...]:
