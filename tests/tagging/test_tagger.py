@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import sigmastar as ss
-from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter
+from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter, ParseError
 from sigmastar.tagging.decode import class_posteriors
 from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 from sigmastar.tagging.fst.word_machines import (
@@ -23,6 +23,7 @@ from sigmastar.tagging.learn.smoothing import deleted_weights, smooth_tags
 from sigmastar.tagging.lexicon.counts import Lexicon, count_tags
 from sigmastar.tagging.lexicon.words import WordTable, word_spans
 from sigmastar.tagging.model import SCORE_UNIT
+from sigmastar.tagging.text import stream
 from tagging.oracles import all_taggings, path_score, random_model
 
 WORDS = ["the", "a", "dog", "cat", "walks", "walked", "talked", "quickly", "slowly", "Anna"]
@@ -258,6 +259,36 @@ def tag_text(tagger, text, read="lines", write="word/TAG"):
     source = io.BytesIO(text.encode())
     tagger.tag_file(source, target, input_format=read, output_format=write)
     return target.getvalue().decode()
+
+
+@pytest.mark.parametrize("read", ["lines", "conllu"])
+def test_a_file_of_many_blocks_is_tagged_in_order_on_all_threads(
+    tagger, read, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(stream, "_BLOCK", 512)  # bytes
+    monkeypatch.setenv("SIGMASTAR_THREADS", "3")
+    sentences = [[WORDS[(i * j) % 10] for j in range(1, 2 + i % 7)] for i in range(400)]
+    if read == "lines":
+        text = "".join(" ".join(words) + "\n" for words in sentences)
+    else:
+        rows = [[f"{i + 1}\t{w}" + 8 * "\t_" for i, w in enumerate(s)] for s in sentences]
+        text = "".join("\n".join(lines) + "\n\n" for lines in rows)
+    (tmp_path / "text").write_text(text)
+    with open(tmp_path / "text", "rb") as source, open(tmp_path / "tagged", "wb") as target:
+        counts = tagger.tag_file(source, target, input_format=read)
+    assert counts == (400, sum(map(len, sentences)))
+    pairs = zip(sentences, tagger.predict(sentences), strict=True)
+    lines = [" ".join(f"{w}/{t}" for w, t in zip(*pair, strict=True)) for pair in pairs]
+    assert (tmp_path / "tagged").read_text().splitlines() == lines
+
+
+def test_a_bad_line_of_a_later_block_is_named_by_its_number(tagger, tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "_BLOCK", 256)
+    good = "1\tdog" + 8 * "\t_" + "\n\n"
+    (tmp_path / "bad.conllu").write_text(50 * good + "1\tdog\n")
+    with open(tmp_path / "bad.conllu", "rb") as source, pytest.raises(ParseError) as told:
+        tagger.tag_file(source, io.BytesIO(), input_format="conllu")
+    assert "bad.conllu:101" in str(told.value)
 
 
 def test_class_sequences_of_strings_and_bytes_agree(tagger):

@@ -6,7 +6,9 @@ hash table over their bytes, and the output is written straight into a buffer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidModel, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Nothing, check
+from sigmastar.core.threads import available_threads, in_order, limited_threads
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.readers.source import Damaged, Source, expanded
 from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
@@ -60,38 +63,66 @@ def tag_file(
             f"lemmas have a column in CoNLL-U only; got output_format={output_format!r}. "
             'Write output_format="conllu" (on the command line: -t conllu).'
         )
-    n_sentences = n_words = n_lines = 0
     _check_names(tags, output_format)
     path = source.path if isinstance(source, Source) else str(getattr(source, "name", "input"))
     names = word_spans(tags)
     longest = int((names.ends - names.begins).max())
+
+    # A file of many blocks is tagged on all threads; who writes into a pipe waits for an answer.
+    threads = available_threads() if _size(source) > 2 * _BLOCK else 1
+
+    def tagged(numbered: tuple[int, bytes]) -> tuple[bytes | memoryview, int, int]:
+        with limited_threads(available_threads() // threads):
+            return tagged_block(*numbered)
+
+    def tagged_block(n_lines: int, block: bytes) -> tuple[bytes | memoryview, int, int]:
+        lines = None
+        if input_format == "conllu":
+            lines = ConlluBlock.parse(block, path, n_lines)
+            tokens, starts = lines.tokens, lines.starts
+        else:
+            tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
+        found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
+        counted = len(starts) - 1, len(found)
+        if lines is not None and output_format == "conllu":
+            return lines.tagged(found, columns), *counted
+        if output_format == "conllu":
+            return columns.new_lines(tokens, starts, found), *counted
+        room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
+        output = np.empty(room, np.uint8)
+        write = write_tagged.sized(4 * room)
+        size = write(tokens, starts, found, names, _LAYOUTS[output_format], output)
+        return output[:size].data, *counted
+
+    n_sentences = n_words = 0
+    blocks = _numbered(tag_blocks(source, blank_line=input_format != "lines", path=path))
     with stage("tagging", None) as progress:
-        for block in tag_blocks(source, blank_line=input_format != "lines", path=path):
-            lines = None
-            if input_format == "conllu":
-                lines = ConlluBlock.parse(block, path, n_lines)
-                n_lines += len(lines.lines) - 1
-                tokens, starts = lines.tokens, lines.starts
-            else:
-                tokens, starts = cut(np.frombuffer(block, np.uint8), input_format != "lines")
-            found = tag_classes(vocabulary.classes_of_bytes(tokens, starts), starts)
-            if output_format == "conllu":
-                if lines is None:
-                    _write(target, columns.new_lines(tokens, starts, found))
-                else:
-                    _write(target, lines.tagged(found, columns))
-            else:
-                room = len(tokens.data) + len(found) * (longest + 3) + len(starts) + 1
-                output = np.empty(room, np.uint8)
-                layout = _LAYOUTS[output_format]
-                write = write_tagged.sized(4 * room)
-                size = write(tokens, starts, found, names, layout, output)
-                _write(target, output[:size].data)
+        for text, n_new_sentences, n_new_words in in_order(tagged, blocks, threads):
+            _write(target, text)
             target.flush()  # whoever reads a pipe gets an answer to each line
-            n_sentences += len(starts) - 1
-            n_words += len(found)
-            progress.advance(len(found), f"{n_words:,} words")
+            n_sentences += n_new_sentences
+            n_words += n_new_words
+            progress.advance(n_new_words, f"{n_words:,} words")
     return n_sentences, n_words
+
+
+def _numbered(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Give each block of whole lines, and how many lines come before it."""
+    n_lines = 0
+    for block in blocks:
+        yield n_lines, block
+        n_lines += block.count(b"\n")
+
+
+def _size(source: BinaryIO | Source) -> int:
+    """Return the size of a file in bytes; 0 of what is no file, such as a pipe."""
+    if isinstance(source, Source) and source.path == "-":
+        return 0
+    try:
+        about = os.stat(source.path if isinstance(source, Source) else source.fileno())
+    except (AttributeError, OSError):
+        return 0
+    return about.st_size if stat.S_ISREG(about.st_mode) else 0
 
 
 def _check_names(tags: tuple[str, ...], output_format: str) -> None:
