@@ -18,6 +18,7 @@ from distributed import Status
 
 import sigmastar as ss
 from sigmastar.cli.parts import as_it_is
+from sigmastar.core import attendance
 from sigmastar.core.cluster import ClusterRunner
 from sigmastar.corpus.apply import write_parts
 from sigmastar.corpus.part_sources import file_parts
@@ -143,6 +144,38 @@ def test_killed_workers_leave_no_trace(cluster, files):
         while killer.is_alive():
             assert learner.fit(far).model_ == wanted
     assert len(killer.killed) == 5
+
+
+def test_workers_that_nobody_replaces_are_replaced(files, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(attendance, "LOOK", 0.1)
+    monkeypatch.setattr(attendance, "REFILL", 0.5)
+    learner = ss.BaumWelchPFA(3, random_state=0, max_iter=3, tol=0)
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as here,
+        Client(here, set_as_default=False) as client,
+    ):
+        far = parts(files, client=client)
+        for nanny in list(here.workers.values()):
+            nanny.status = Status.closing_gracefully  # as one whose worker died while it started
+            os.kill(nanny.process.process.pid, signal.SIGKILL)
+        assert learner.fit(far).model_ == learner.fit(parts(files)).model_
+        assert len(here.workers) == 2
+
+
+def test_a_cluster_that_stays_without_workers_is_given_up(files, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(attendance, "LOOK", 0.1)
+    monkeypatch.setattr(attendance, "GIVE_UP", 0.5)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as here,
+        Client(here, set_as_default=False) as client,
+        pytest.raises(ss.errors.WorkersLost, match="no worker for"),
+    ):
+        ss.KneserNey(2).fit(parts(files, client=client))
 
 
 def test_killed_workers_lose_no_sentence_of_a_tagging_job(cluster, tmp_path):

@@ -12,9 +12,11 @@ import sys
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from typing import Any, NamedTuple, TypeVar
 
-from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.attendance import Attendance
+from sigmastar.core.errors import InvalidParameter, WorkersLost
 from sigmastar.core.extras import require
 from sigmastar.core.memory import memory_budget
 from sigmastar.core.progress import stage
@@ -47,9 +49,12 @@ class ClusterRunner(Runner):
                 f"client must be a distributed.Client or a scheduler's address; got {client!r}."
             )
         self.client = client
+        self._attendance: Attendance | None = None
 
     def close(self) -> None:
         """Close the client, if it was made here."""
+        if self._attendance is not None:
+            self._attendance.stop()
         if self._own:
             self.client.close()
 
@@ -68,7 +73,7 @@ class ClusterRunner(Runner):
                     break
             if not waiting:
                 return
-            yield waiting.popleft().result()
+            yield self._result(waiting.popleft())
 
     def place(
         self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
@@ -122,13 +127,28 @@ class ClusterRunner(Runner):
             leaves.clear()
             for _ in done:
                 progress.advance(note="parts")
-        return reduction.finish(level[0].result())
+        return reduction.finish(self._result(level[0]))
+
+    def _result(self, future: Any) -> Any:
+        """Wait for a result; say why, if there is nobody left to work on it."""
+        try:
+            return future.result()
+        except CancelledError:
+            if self._attendance is not None and self._attendance.lost:
+                raise WorkersLost(
+                    "the cluster has had no worker for ten minutes. Start workers for "
+                    f"{self.client.scheduler.address}, or look why they end."
+                ) from None
+            raise
 
     def _send(self, value: Any) -> Any:
         """Put a value on the cluster as the result of a task, which can be computed again."""
         return self._submit(_same, value)
 
     def _submit(self, function: Any, *arguments: Any, priority: int = 0) -> Any:
+        if self._attendance is None:
+            self._attendance = Attendance(self.client, self)
+            self._attendance.start()
         key = f"sigmastar-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
         dask = require("dask", "dask", "working on a cluster")
         # Parameters of a large model are large: no reason to warn of each step.

@@ -9,6 +9,7 @@
     ├── FileFormatError    a model file is truncated, hostile or of another kind (also ValueError)
     ├── TooLarge           more memory or time than allowed (also ValueError)
     ├── DataNotFound       a file, or a public data set, is not there (also OSError)
+    ├── WorkersLost        a cluster has stayed without any worker (also RuntimeError)
     └── MissingExtra       an optional dependency is not installed (also ImportError)
 
 A message names the parameter, the rule, the value and the remedy.
@@ -32,6 +33,7 @@ __all__ = [
     "SigmastarError",
     "TooLarge",
     "UnknownSymbol",
+    "WorkersLost",
 ]
 
 
@@ -90,6 +92,10 @@ class TooLarge(SigmastarError, ValueError):
 
 class DataNotFound(SigmastarError, OSError):
     """A file is not there, or a public data set is in none of the places looked at."""
+
+
+class WorkersLost(SigmastarError, RuntimeError):
+    """A cluster has stayed without any worker."""
 
 
 class PoorModelWarning(UserWarning):
