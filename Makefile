@@ -75,6 +75,7 @@ fuzz: $(STAMP)
 stress: $(STAMP)
 	$(BIN)/python tools/stress/kills.py --kills 300
 	$(BIN)/python tools/stress/full_disk.py
+	$(BIN)/python tools/stress/stop_service.py --stops 30
 	$(BIN)/python tools/stress/threads.py --threads 8 --minutes 10
 	$(BIN)/python tools/stress/threads.py --threads 8 --minutes 10 --switch 1e-6
 

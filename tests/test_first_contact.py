@@ -151,6 +151,18 @@ def test_pairs_are_evaluated_and_reported_as_they_were_learned(tmp_path):
         run("transducer", "evaluate", model, tmp_path / "p.tsv", "--target", "chars")
 
 
+def test_frames_with_other_labels_are_not_scored(tmp_path):
+    rows = [f"{x},{x * x},{'go' if x > 0.5 else 'stop'}" for x in np.linspace(0, 1, 40)]
+    (tmp_path / "f.csv").write_text("\n".join(["x,y,mode", *rows]) + "\n")
+    model = tmp_path / "f.sigma"
+    run("sensors", "train", tmp_path / "f.csv", "-o", model, "-m", "framewise")
+    found = json.loads(run("sensors", "evaluate", model, tmp_path / "f.csv", "--json"))
+    assert found["accuracy"] > 0.8
+    (tmp_path / "g.csv").write_text("x,y,mode\n0.1,0.2,fly\n0.9,0.8,swim\n")
+    with pytest.raises(InvalidData, match=r"labels of the data \(fly, swim\) are none"):
+        run("sensors", "evaluate", model, tmp_path / "g.csv")
+
+
 def test_more_data_are_added_to_what_was_fitted():
     first, second = ["ab", "abab", "b"] * 8, ["ba", "a", "bb"] * 8
     alphabet = ss.Alphabet("ab")

@@ -15,7 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sigmastar as ss
-from sigmastar.serve.limits import Limits
+from sigmastar.serve import answers
+from sigmastar.serve.gather import each_alone
+from sigmastar.serve.limits import Limits, Refused
+from sigmastar.serve.pace import Paces
 from sigmastar.serve.store import ModelStore
 
 pytest.importorskip("starlette")
@@ -266,6 +269,98 @@ def test_a_stopped_service_answers_what_it_has_accepted(folder):
             thread.join()
         assert found == [200] * 3
         assert process.wait(20) == 0
+
+
+def test_words_that_are_half_a_character_are_answered(client):
+    body = json.dumps({"inputs": [["the", "\ud800"]]})
+    headers = {"Content-Type": "application/json"}
+    response = client.post("/v1/models/en:tag", content=body, headers=headers)
+    assert response.status_code == 200
+    assert json.loads(response.text)["outputs"][0][1]["word"] == "\ud800"
+
+
+def test_a_wrong_method_is_told_the_right_one(client):
+    for response in (client.get("/v1/models/en:tag"), client.delete("/v1/models/en:tag")):
+        assert response.status_code == 405
+        assert response.headers["allow"] == "POST"
+    assert "GET" in client.post("/health").headers["allow"]
+
+
+def test_requests_that_wait_are_answered_together_and_rightly(folder, monkeypatch):
+    app = create_app(ModelStore([folder / "names.sigma"]), limits=Limits(workers=1))
+    alone, go = threading.Event(), threading.Event()
+    calls = []
+
+    def slow(served, operation, request, limits):
+        calls.append(len(request["inputs"]))
+        alone.set()
+        go.wait(10)
+        return [given.upper() for given in request["inputs"]]
+
+    monkeypatch.setattr("sigmastar.serve.app.answer", slow)
+    with TestClient(app) as client:
+        found = {}
+
+        def one(name):
+            found[name] = ask(client, "names:transduce", inputs=[name])
+
+        threads = [threading.Thread(target=one, args=(name,)) for name in "abcdef"]
+        threads[0].start()
+        alone.wait(10)
+        for thread in threads[1:]:
+            thread.start()
+        while "sigmastar_in_flight 6" not in client.get("/metrics").text:
+            time.sleep(0.02)
+        go.set()
+        for thread in threads:
+            thread.join()
+    assert found == {name: [name.upper()] for name in "abcdef"}
+    assert calls == [1, 5]
+
+
+def test_one_that_is_refused_spoils_nothing_for_its_neighbours():
+    def answer(request, n_requests):
+        if "bad" in request["inputs"]:
+            raise Refused(400, "bad.")
+        return [text.upper() for text in request["inputs"]]
+
+    asked = [{"inputs": ["a", "b"]}, {"inputs": ["bad"]}, {"inputs": []}, {"inputs": ["c"]}]
+    first, second, third, fourth = each_alone(answer, asked)
+    assert (first, third, fourth) == (["A", "B"], [], ["C"])
+    assert isinstance(second, Refused)
+
+
+def test_what_is_quick_is_answered_without_a_thread(client, monkeypatch):
+    threads = set()
+    real = answers.answer
+
+    def noted(*arguments):
+        threads.add(threading.current_thread().name)
+        return real(*arguments)
+
+    monkeypatch.setattr("sigmastar.serve.app.answer", noted)
+    monkeypatch.setattr("sigmastar.serve.pace._QUICK", 10.0)
+    ask(client, "letters:score", inputs=["ab"])
+    assert all(name.startswith("answer") for name in threads)
+    threads.clear()
+    ask(client, "letters:score", inputs=["ab"])
+    assert not any(name.startswith("answer") for name in threads)
+    threads.clear()
+    ask(client, "letters:score", inputs=["ab" * 2000])  # more than a little
+    assert all(name.startswith("answer") for name in threads)
+
+
+def test_what_has_become_slow_goes_to_threads_again():
+    paces = Paces()
+    assert not paces.is_quick("a kind")
+    for _ in range(3):
+        paces.timed("a kind", lambda: None)
+    assert paces.is_quick("a kind")
+    paces.timed("a kind", lambda: time.sleep(0.02))
+    assert not paces.is_quick("a kind")
+    for number in range(1500):
+        paces.timed(number, lambda: None)
+    assert len(paces._seconds) <= 1000
 
 
 VALUES = st.recursive(

@@ -25,11 +25,11 @@ from sigmastar.serve.store import Served
 from sigmastar.transducers.inference import best_outputs
 from sigmastar.transducers.models.parametric import ParametricTransducer
 
-__all__ = ["OPERATIONS", "Operation", "answer", "operations_of"]
+__all__ = ["OPERATIONS", "TEXT_TAGGERS", "Operation", "answer", "operations_of"]
 
 Request = Mapping[str, Any]
 _AUTOMATA = ("WFA", "PFA", "HMM", "Ngram", "ContextMixture")
-_TAGGERS = ("HMMTagger", "FSTTagger")
+TEXT_TAGGERS = ("HMMTagger", "FSTTagger")
 _SENSORS = ("ContinuousTagger", "MeasurementHMM")
 _TRANSDUCERS = ("Transliterator", "Transducer", "ParametricTransducer")
 _MOST_DRAWN = 10_000  # symbols of a sequence that is drawn
@@ -196,18 +196,18 @@ def _tag(served: Served, request: Request, limits: Limits) -> list[Any]:
     if served.model.kind in _SENSORS:
         return _label(served, request, limits)
     sentences = _words(served, request, limits)
-    tags = served.model.predict(sentences)
-    sure: list[list[float | None]] = (
-        [values.tolist() for values in served.model.confidence(sentences)]
-        if getattr(served.model, "has_confidence", True)
-        else [[None] * len(sentence) for sentence in sentences]
-    )
+    if not getattr(served.model, "has_confidence", True):
+        return [
+            [{"word": word, "tag": tag} for word, tag in zip(*row, strict=True)]
+            for row in zip(sentences, served.model.predict(sentences), strict=True)
+        ]
+    tags, chances = served.model.predict_with_confidence(sentences)
     return [
         [
-            {"word": word, "tag": tag} | ({} if p is None else {"confidence": p})
-            for word, tag, p in zip(*row, strict=True)
+            {"word": word, "tag": tag, "confidence": p}
+            for word, tag, p in zip(words, names, sure.tolist(), strict=True)
         ]
-        for row in zip(sentences, tags, sure, strict=True)
+        for words, names, sure in zip(sentences, tags, chances, strict=True)
     ]
 
 
@@ -290,6 +290,6 @@ OPERATIONS: Mapping[str, Operation] = {
         False,
         {"n": (1, 1000, 10), "length": (0, _MOST_DRAWN, None), "seed": (0, 1 << 31, None)},
     ),
-    "tag": Operation((*_TAGGERS, *_SENSORS), "Tags of words, or labels of frames.", _tag),
+    "tag": Operation((*TEXT_TAGGERS, *_SENSORS), "Tags of words, or labels of frames.", _tag),
     "transduce": Operation(_TRANSDUCERS, "The best outputs of inputs.", _transduce, True, _K),
 }

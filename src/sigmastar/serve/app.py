@@ -1,8 +1,9 @@
-"""The application: routes, guards around them, and work on threads.
+"""The application: routes, guards around them, and who does the work.
 
-Kernels run without the interpreter's lock, so requests are worked on by a few threads while one
-loop accepts and answers. A request passes the guards in this order: the token, the size of its
-body, a place in the queue, a time limit.
+One loop accepts and answers. What takes next to no time it does itself (serve.pace); the rest is
+done by a few threads, since kernels run without the interpreter's lock, and small requests that
+wait are done together (serve.gather). A request passes the guards in this order: the token, the
+size of its body, a place in the queue, a time limit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -27,10 +28,12 @@ from starlette.types import Receive, Scope, Send
 from sigmastar.core.errors import SigmastarError, TooLarge
 from sigmastar.core.json_values import json_value
 from sigmastar.core.version import __version__
-from sigmastar.serve.answers import answer, operations_of
+from sigmastar.serve.answers import OPERATIONS, answer, operations_of
 from sigmastar.serve.counters import Counters
+from sigmastar.serve.gather import Gatherer
 from sigmastar.serve.limits import Limits, Refused, is_allowed
 from sigmastar.serve.openapi import describe
+from sigmastar.serve.pace import Paces
 from sigmastar.serve.pages import index_page, model_page, state_picture
 from sigmastar.serve.process import process, read_form
 from sigmastar.serve.store import ModelStore, Served
@@ -40,6 +43,7 @@ __all__ = ["Service", "create_app"]
 _log = logging.getLogger(__name__)
 _LINES = 64  # of a stream that are answered at a time
 _LATE = 16  # threads for requests that go on after their time is up
+_SMALL = 2048  # bytes of a request that may be answered with others, or at once
 _NDJSON = "application/x-ndjson"
 # Pages run one script of their own, fetch from their own origin, and are framed by nobody.
 _PAGE_HEADERS = {
@@ -47,6 +51,12 @@ _PAGE_HEADERS = {
     "style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+}
+# What goes with a refusal.
+_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    405: {"Allow": "POST"},
+    503: {"Retry-After": "1"},
 }
 Handler = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
@@ -78,16 +88,45 @@ class Service:
         self._places = asyncio.Semaphore(limits.workers)
         # More threads than places: one that goes on after its time is up holds nobody back.
         self._threads = ThreadPoolExecutor(limits.workers + _LATE, "answer")
+        self._gatherer = Gatherer(self._on_thread, limits.workers)
+        self._paces = Paces()
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something on a thread, when there is a place, within the time allowed."""
+        async with self._admitted():
+            return await self._on_thread(task)
+
+    async def answer(self, served: Served, operation: str, given: Any, size: int) -> list[Any]:
+        """Answer a request of so many bytes: at once, with others, or by itself on a thread."""
+        kind = _kind(served, operation, given) if size <= _SMALL else None
+        if kind is None:
+            return await self.work(partial(answer, served, operation, given, self.limits))
+        if self._paces.is_quick(kind):
+            task = partial(answer, served, operation, given, self.limits)
+            return self._paces.timed(kind, task)
+
+        def together(request: dict[str, Any], n_requests: int) -> list[Any]:
+            task = partial(answer, served, operation, request, self.limits)
+            return self._paces.timed(kind, task, n_requests)
+
+        async with self._admitted():
+            return await self._gatherer.ask(kind, given, together)
+
+    async def _on_thread(self, task: Callable[[], T]) -> T:
+        """Do something on a thread; a place is given back when the time is up."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self.limits.seconds), self._places:
+            return await loop.run_in_executor(self._threads, task)
+
+    @asynccontextmanager
+    async def _admitted(self) -> AsyncIterator[None]:
+        """Let a request in if not too many are here, for as long as it may take."""
         if self.counters.in_flight >= self.limits.workers + self.limits.waiting:
             raise Refused(503, "too many requests are waiting. Come again in a moment.")
         self.counters.in_flight += 1
-        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self.limits.seconds), self._places:
-                return await loop.run_in_executor(self._threads, task)
+            async with asyncio.timeout(self.limits.seconds):
+                yield
         except TimeoutError:
             seconds = f"{self.limits.seconds:g}"
             raise Refused(504, f"the request took longer than {seconds} s. Send less.") from None
@@ -150,6 +189,9 @@ class Service:
 
     async def model(self, request: Request) -> Response:
         """Tell what a model is like."""
+        name, colon, operation = request.path_params["name"].rpartition(":")
+        if operation in OPERATIONS and colon:  # typed into a browser, say
+            raise Refused(405, f"POST is the method to ask {name!r} with.")
         served = self.store.find(request.path_params["name"])
         facts = await self.work(served.model.facts)
         return JSONResponse(_summary(served) | {"facts": json_value(facts)})
@@ -170,10 +212,12 @@ class Service:
             return _Lines(self._lines(request, served, operation))
         if kind != "application/json":
             raise Refused(415, f"send application/json or {_NDJSON}.")
-        given = _parsed(await self.body(request))
-        outputs = await self.work(partial(answer, served, operation, given, self.limits))
+        body = await self.body(request)
+        outputs = await self.answer(served, operation, _parsed(body), len(body))
         self.counters.note_inputs(operation, len(outputs))
-        return JSONResponse({"model": served.name, "outputs": json_value(outputs)})
+        return Response(
+            _written({"model": served.name, "outputs": outputs}), media_type="application/json"
+        )
 
     async def _lines(
         self, request: Request, served: Served, operation: str
@@ -279,10 +323,13 @@ def create_app(
     async def missing(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
         words = "this path takes another method." if status == 405 else "there is nothing here."
-        return _problem(status, f"{words} /openapi.json says what there is.")
+        response = _problem(status, f"{words} /openapi.json says what there is.")
+        response.headers.update(getattr(error, "headers", None) or {})  # Allow, of a wrong method
+        return response
 
     return Starlette(
-        routes=[
+        routes=[  # tried in this order
+            route("/v1/models/{name}:{operation}", service.ask, "POST"),
             route("/", service.index, is_open=True),
             route("/health", service.health, is_open=True),
             route("/metrics", service.metrics),
@@ -291,7 +338,6 @@ def create_app(
             route("/models/{name}", service.page, is_open=True),
             route("/v1/models", service.models),
             route("/v1/models/{name}/graph.svg", service.graph),
-            route("/v1/models/{name}:{operation}", service.ask, "POST"),
             route("/v1/models/{name}", service.model),
         ],
         exception_handlers={404: missing, 405: missing},
@@ -315,14 +361,34 @@ def _parsed(body: bytes) -> Any:
         raise Refused(400, "the request must be JSON in UTF-8.") from None
 
 
+def _kind(served: Served, operation: str, given: Any) -> Hashable | None:
+    """Name what requests have in common that can be answered in one call; None if they cannot."""
+    if not isinstance(given, dict) or not isinstance(given.get("inputs"), list):
+        return None
+    options = tuple(sorted((name, value) for name, value in given.items() if name != "inputs"))
+    if any(type(value) is not int for _, value in options):
+        return None
+    return served.name, served.stamp, operation, options
+
+
+def _written(value: dict[str, Any]) -> bytes:
+    """Write JSON; what it has no number or letter for (NaN, half a character) goes another way."""
+    try:
+        return _compact(value).encode()
+    except ValueError:
+        return _compact(json_value(value), ensure_ascii=True).encode()
+
+
+def _compact(value: Any, *, ensure_ascii: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"))
+
+
 def _line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
 def _problem(status: int, words: str) -> Response:
-    headers = {"Retry-After": "1"} if status == 503 else {}
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
+    headers = _HEADERS.get(status)
     return JSONResponse(
         {"error": words.encode("utf-8", "replace").decode()}, status, headers=headers
     )

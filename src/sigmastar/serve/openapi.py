@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sigmastar.core.version import __version__
-from sigmastar.serve.answers import OPERATIONS, Operation, operations_of
+from sigmastar.serve.answers import OPERATIONS, TEXT_TAGGERS, Operation, operations_of
 from sigmastar.serve.limits import Limits
 from sigmastar.serve.store import ModelStore
 
@@ -33,7 +33,7 @@ def describe(store: ModelStore, limits: Limits) -> dict[str, Any]:
             "post": {
                 "summary": "Tag text, as UDPipe's service does.",
                 "requestBody": {
-                    "content": {"application/x-www-form-urlencoded": {"schema": _FORM}}
+                    "content": {"application/x-www-form-urlencoded": {"schema": _form(store)}}
                 },
                 "responses": _responses({"type": "object"}),
             }
@@ -70,17 +70,21 @@ _ANSWER = {
     "required": ["model", "outputs"],
     "properties": {"model": {"type": "string"}, "outputs": {"type": "array"}},
 }
-_FORM = {
-    "type": "object",
-    "required": ["data"],
-    "properties": {
-        "data": {"type": "string"},
-        "model": {"type": "string"},
-        "input": {"type": "string", "enum": ["horizontal", "vertical", "conllu"]},
-        "output": {"type": "string", "enum": ["conllu", "horizontal", "vertical"]},
-    },
-}
 _PROBLEM = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+
+
+def _form(store: ModelStore) -> dict[str, Any]:
+    taggers = [served.name for served in store if served.model.kind in TEXT_TAGGERS]
+    return {
+        "type": "object",
+        "required": ["data", "model"] if len(store) > 1 else ["data"],
+        "properties": {
+            "data": {"type": "string"},
+            "model": {"type": "string", "enum": taggers},
+            "input": {"type": "string", "enum": ["horizontal", "vertical", "conllu"]},
+            "output": {"type": "string", "enum": ["conllu", "horizontal", "vertical"]},
+        },
+    }
 
 
 def _schema(operation: Operation, kind: str, limits: Limits) -> dict[str, Any]:
@@ -94,12 +98,12 @@ def _schema(operation: Operation, kind: str, limits: Limits) -> dict[str, Any]:
         }
         if kind in ("ContinuousTagger", "MeasurementHMM"):
             item = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
-        elif kind in ("HMMTagger", "FSTTagger"):
+        elif kind in TEXT_TAGGERS:
             words = {"type": "string", "pattern": r"\S"}
             item = {"oneOf": [{"type": "string"}, {"type": "array", "items": words}]}
         properties["inputs"] = {"type": "array", "maxItems": limits.batch, "items": item}
     for name, (low, high, _) in (operation.options or {}).items():
-        properties[name] = {"type": "integer", "minimum": low, "maximum": high}
+        properties[name] = {"type": ["integer", "null"], "minimum": low, "maximum": high}
     required = ["inputs"] if operation.has_inputs else []
     return {
         "type": "object",

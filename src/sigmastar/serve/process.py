@@ -14,6 +14,7 @@ from email import policy
 from email.parser import BytesParser
 from urllib.parse import parse_qsl
 
+from sigmastar.serve.answers import TEXT_TAGGERS
 from sigmastar.serve.limits import Refused
 from sigmastar.serve.store import Served
 
@@ -49,7 +50,7 @@ def read_form(query: str, body: bytes, content_type: str) -> dict[str, str]:
 
 def process(served: Served, form: Mapping[str, str]) -> dict[str, str]:
     """Tag a text."""
-    if served.model.kind not in ("HMMTagger", "FSTTagger"):
+    if served.model.kind not in TEXT_TAGGERS:
         raise Refused(400, f"{served.name} is a {served.model.kind}, not a tagger of text.")
     if "data" not in form:
         raise Refused(400, "data must hold the text to tag.")

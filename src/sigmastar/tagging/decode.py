@@ -41,11 +41,17 @@ def viterbi_steps(model: TagModel, codes: SymbolArray) -> int:
     """Return about how many steps a search takes: candidates of neighbours are all combined."""
     if len(codes) > _MANY:  # worth compiling without counting
         return sys.maxsize
-    sizes = np.diff(model.offsets)[codes]
+    sizes = candidates_of(model, codes)
     ways = sizes[model.order :].copy()
     for back in range(1, model.order + 1):
         ways *= sizes[model.order - back : len(sizes) - back]
     return 5 * int(ways.sum()) + 40 * int(sizes.sum())
+
+
+def candidates_of(model: TagModel, codes: SymbolArray) -> IndexArray:
+    """Return how many tags each class of a sequence may have."""
+    counts: IndexArray = model.offsets[codes + 1] - model.offsets[codes]
+    return counts
 
 
 def class_posteriors(
@@ -53,7 +59,7 @@ def class_posteriors(
 ) -> tuple[IndexArray, FloatArray]:
     """Return where the candidates of each token begin, and P(candidate | sentence) for each."""
     codes, starts = checked_runs(codes, starts, model.n_classes, "classes")
-    counts = np.diff(model.offsets)[codes]
+    counts = candidates_of(model, codes)
     places = np.cumsum(counts) - counts
     chances = np.empty(int(counts.sum()))
     tag_posteriors(codes, starts, model.classes, model.moves, places, chances)
@@ -65,7 +71,7 @@ def tag_chances(
 ) -> FloatArray:
     """Return P(tag | sentence) of one tag for each token; 0 for one that is no candidate."""
     _, chances = class_posteriors(model, codes, starts)
-    owner, item = items_of(model.offsets[codes], np.diff(model.offsets)[codes])
+    owner, item = items_of(model.offsets[codes], candidates_of(model, codes))
     chosen = model.candidates[item] == tags[owner]
     result = np.zeros(len(codes))
     result[owner[chosen]] = chances[chosen]

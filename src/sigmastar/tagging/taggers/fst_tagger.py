@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
@@ -28,7 +27,6 @@ from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_o
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
-from sigmastar.tagging.taggers.sentences import Sentences
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["KINDS", "FSTTagger"]
@@ -316,22 +314,17 @@ class FSTTagger(Tagger, StoredModel):
         """Whether :meth:`confidence` can be asked: machines that grow know the scores."""
         return isinstance(self.machine, LazyTransducer)
 
-    def confidence(self, X: Sentences) -> list[FloatArray]:
-        """Return, for each word, the posterior probability of its tag; 0 if only a rule gave it.
-
-        Machines that grow know the scores of the tagger; tables do not.
-        """
+    def _chances(self, codes: SymbolArray, starts: IndexArray, tags: SymbolArray) -> FloatArray:
+        """Return how likely tags are. Machines that grow know the scores; tables do not."""
         if not isinstance(self.machine, LazyTransducer):
             raise InvalidParameter(
                 f"confidence needs the scores of the tagger, which a machine of kind "
                 f'{self.info.get("kind")!r} does not have. Compile it with kind="lazy", or ask '
                 "the tagger that it was made of."
             )
-        codes, starts = self.to_classes(X)
-        tagger = self if self.phrases is None or self._plain is None else self._plain[0]
-        tags = tagger.tag_classes(codes, starts)
-        chances = tag_chances(self.machine.model, codes % self.n_classes, starts, tags)
-        return [chances[a:b] for a, b in pairwise(starts.tolist())]
+        if self.phrases is not None and self._plain is not None:  # tags without marks of phrases
+            tags = self._plain[0].tag_classes(codes, starts)
+        return tag_chances(self.machine.model, codes % self.n_classes, starts, tags)
 
     def facts(self) -> dict[str, Any]:
         """Return the kind of machine, its size and what it knows."""

@@ -37,11 +37,8 @@ class HMMTagging(Tagger):
         tags: SymbolArray = model.candidates[model.offsets[codes] + best]
         return tags
 
-    def confidence(self, X: Sentences) -> list[FloatArray]:
-        """Return, for each word, the posterior probability of the tag that predict gives it."""
-        codes, starts = self.to_classes(X)
-        chances = tag_chances(self.trained_model, codes, starts, self.tag_classes(codes, starts))
-        return [chances[a:b] for a, b in pairwise(starts.tolist())]
+    def _chances(self, codes: SymbolArray, starts: IndexArray, tags: SymbolArray) -> FloatArray:
+        return tag_chances(self.trained_model, codes, starts, tags)
 
     def predict_proba(self, X: Sentences) -> list[list[dict[str, float]]]:
         """Return, for each word, the probabilities of its candidate tags given the sentence."""

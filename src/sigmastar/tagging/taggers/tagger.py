@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 from sigmastar.core.confusion import accuracy
-from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.readers.source import Source
 from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary, cut_names
@@ -55,6 +56,25 @@ class Tagger:
         """Return the tags of each sentence."""
         codes, starts = self.to_classes(X)
         return cut_names(self.tag_classes(codes, starts), self.tags_, starts)
+
+    def confidence(self, X: Sentences) -> list[FloatArray]:
+        """Return, for each word, the posterior probability of the tag that predict gives it.
+
+        Where only a rule gives a word its tag, it is 0.
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def predict_with_confidence(self, X: Sentences) -> tuple[list[list[str]], list[FloatArray]]:
+        """Return the tags of each sentence, and for each word how likely its tag is."""
+        codes, starts = self.to_classes(X)
+        tags = self.tag_classes(codes, starts)
+        chances = self._chances(codes, starts, tags)
+        ends = starts.tolist()
+        return cut_names(tags, self.tags_, starts), [chances[a:b] for a, b in pairwise(ends)]
+
+    @abstractmethod
+    def _chances(self, codes: SymbolArray, starts: IndexArray, tags: SymbolArray) -> FloatArray:
+        """Return how likely the tags of class sequences are, one after the other."""
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the accuracy: the share of words that get the right tag."""
