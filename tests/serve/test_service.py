@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import sigmastar as ss
 from sigmastar.serve import answers
+from sigmastar.serve.counters import Counters
 from sigmastar.serve.gather import each_alone
 from sigmastar.serve.limits import Limits, Refused
 from sigmastar.serve.pace import Paces
@@ -170,6 +172,16 @@ def test_figures_count_what_was_asked(client):
     assert 'sigmastar_requests_total{operation="score",status="200"} 1' in text
     assert 'sigmastar_inputs_total{operation="score"} 2' in text
     assert 'sigmastar_request_seconds_count{operation="score"} 1' in text
+
+
+def test_times_are_counted_up_to_each_bound():
+    counters = Counters()
+    for seconds in (0.0005, 0.001, 0.02, 99.0):
+        counters.note("tag", 200, seconds)
+    text = counters.text(1, 0, 0)
+    buckets = dict(re.findall(r'bucket\{operation="tag",le="(.*?)"\} (\d+)', text))
+    assert (buckets["0.001"], buckets["0.01"], buckets["0.025"]) == ("2", "2", "3")
+    assert (buckets["30"], buckets["+Inf"]) == ("3", "4")
 
 
 def test_without_the_token_only_health_and_empty_pages_answer(folder):
@@ -356,7 +368,7 @@ def test_what_has_become_slow_goes_to_threads_again():
     for _ in range(3):
         paces.timed("a kind", lambda: None)
     assert paces.is_quick("a kind")
-    paces.timed("a kind", lambda: time.sleep(0.02))
+    paces.timed("a kind", lambda: sum(range(1_000_000)))
     assert not paces.is_quick("a kind")
     for number in range(1500):
         paces.timed(number, lambda: None)

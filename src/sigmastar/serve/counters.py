@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import Counter
 
 __all__ = ["Counters"]
@@ -16,7 +17,7 @@ class Counters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
-        self._within: Counter[tuple[str, float]] = Counter()
+        self._within: Counter[tuple[str, int]] = Counter()  # by the least bound not exceeded
         self._seconds: Counter[str] = Counter()
         self._inputs: Counter[str] = Counter()
         self.in_flight = 0
@@ -26,9 +27,7 @@ class Counters:
         with self._lock:
             self._requests[asked, status] += 1
             self._seconds[asked] += seconds  # type: ignore[assignment]
-            for bound in _BOUNDS:
-                if seconds <= bound:
-                    self._within[asked, bound] += 1
+            self._within[asked, bisect_left(_BOUNDS, seconds)] += 1
 
     def note_inputs(self, asked: str, number: int) -> None:
         """Count inputs that were answered."""
@@ -49,8 +48,9 @@ class Counters:
         for asked in sorted(seconds):
             total = sum(count for (name, _), count in requests.items() if name == asked)
             label = f'operation="{asked}"'
-            for bound in _BOUNDS:
-                count = within.get((asked, bound), 0)
+            count = 0
+            for place, bound in enumerate(_BOUNDS):
+                count += within.get((asked, place), 0)
                 lines.append(f'sigmastar_request_seconds_bucket{{{label},le="{bound:g}"}} {count}')
             lines.append(f'sigmastar_request_seconds_bucket{{{label},le="+Inf"}} {total}')
             lines.append(f"sigmastar_request_seconds_sum{{{label}}} {seconds[asked]:.6f}")
