@@ -1,11 +1,15 @@
 """Seconds per step of Baum–Welch: ours, hmmlearn's and Treba's, side by side.
 
     python benchmarks/em.py --data DIR [--treba PATH] [--states 10,20,40,80] [--problems 6,14,39]
+    python benchmarks/em.py --sparse
 
 Every tool runs the same number of steps on the same strings, one after the other.
 The table also gives our rate in GFLOP/s (three products of 2 n² for every node of the prefix trees)
 beside what one thread of this machine's BLAS reaches on products of the same width, and peak memory
 of the arrays that hold forward and adjoint vectors.
+
+``--sparse`` needs no data: on generated machines of few arcs, steps along lists of arcs beside steps
+by products of matrices, in one run, with the way that is chosen.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from pathlib import Path
 import numpy as np
 
 import sigmastar as ss
+from sigmastar.automata.inference import arc_lists
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.core.blas import one_blas_thread
-from sigmastar.datasets import load_pautomac
+from sigmastar.datasets import load_pautomac, make_pfa
 from timing import best_of
 
 
@@ -89,6 +94,35 @@ def treba_step(treba: str, corpus: ss.Corpus, n: int) -> float:
         return run(2) - run(1)
 
 
+def lists_and_products() -> None:
+    """Compare both ways of a step on machines from deterministic to dense."""
+    print("machine                   nodes  arcs  products      list  ratio  chosen")
+    for n, k, arcs_a_symbol in [(73, 6, 1), (47, 20, 1), (64, 21, 2), (56, 23, 3), (30, 8, 3)]:
+        model = make_pfa(
+            n, k, symbol_sparsity=0.6, transition_sparsity=1 - arcs_a_symbol / n, random_state=0
+        )
+        forest = Forest(ss.sample(model, 20_000, random_state=0), n_states=64)
+        weights = model.initial, model.transitions, model.final
+        chosen = "list" if forest._listed(*weights[:2]) is not None else "products"
+        seconds = {}
+        for way, visit in (("products", 10**12), ("list", 1e-9)):
+            arc_lists.VISIT, usual = visit, arc_lists.VISIT
+            seconds[way] = best_of(
+                lambda: forest.expected_counts(*weights, n_jobs=1),
+                5,
+                warm_up=True,
+                clock=time.process_time,
+            )
+            arc_lists.VISIT = usual
+        ratio = seconds["products"] / seconds["list"]
+        title = f"{n} states, {k} symbols"
+        print(
+            f"{title:22s} {forest.n_nodes:8d} {np.count_nonzero(model.transitions):5d}"
+            f" {seconds['products']:8.4f}s {seconds['list']:8.4f}s {ratio:5.1f}x  {chosen}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", default=None, help="directory with the PAutomaC files")
@@ -96,7 +130,11 @@ def main() -> None:
     parser.add_argument("--states", default="10,20,40,80")
     parser.add_argument("--problems", default="6,14,39")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sparse", action="store_true", help="lists of arcs against products")
     options = parser.parse_args()
+    if options.sparse:
+        lists_and_products()
+        return
     print(
         "problem states  ours, 1 thread, threads   GF/s  of GEMM memory hmmlearn ratio  Treba ratio"
     )

@@ -3,7 +3,8 @@
 The corpus is laid out once as blocks of neighbouring sequences, each with its own prefix tree.
 Threads take blocks as they come, and block results are added in the order of the blocks: the sum
 is the same, bit for bit, for any number of threads. A thread holds the forward vectors of one block
-only.
+only. Where so few arcs are not zero that going along them is faster than products of matrices,
+that is what passes do (:mod:`sigmastar.automata.inference.arc_lists`).
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from sigmastar.automata.inference.arc_lists import (
+    SparseSpace,
+    SparseTree,
+    arc_list,
+    list_pays,
+    sparse_sums,
+)
 from sigmastar.automata.inference.tree import PrefixTree
 from sigmastar.automata.kernels.em import (
     Buffers,
@@ -27,6 +35,7 @@ from sigmastar.automata.kernels.em import (
     tree_likelihood,
 )
 from sigmastar.automata.kernels.forward import SMALL_TREE
+from sigmastar.automata.kernels.sparse_em import ArcList
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.threads import available_threads
 from sigmastar.core.types import FloatArray, IndexArray
@@ -56,7 +65,16 @@ class ExpectedCounts:
 
 
 _T = TypeVar("_T")
-_Parameters = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+class _Parameters(NamedTuple):
+    """Weights of an automaton: its operators and their transposes, or a list of its arcs."""
+
+    initial: FloatArray
+    transitions: FloatArray
+    transposed: FloatArray
+    final: FloatArray
+    arcs: ArcList | None
 
 
 @dataclass(frozen=True)
@@ -110,9 +128,10 @@ class Forest:
             for rows in _cut(corpus, order, n_states)
         ]
         self._spare: dict[int, list[_Workspace]] = {}
+        self._spare_sparse: dict[int, list[SparseSpace]] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        return self.__dict__ | {"_spare": {}}
+        return self.__dict__ | {"_spare": {}, "_spare_sparse": {}}
 
     def __sizeof__(self) -> int:
         arrays = (array for block in self._blocks for array in (*block.nodes, block.end_weights))
@@ -137,9 +156,9 @@ class Forest:
         n_jobs: int | None = None,
     ) -> ExpectedCounts:
         """Return the expected counts of non-negative parameters over the corpus."""
-        transposed = np.ascontiguousarray(transitions.transpose(0, 2, 1))
-        parameters = _frozen(initial, transitions, transposed, final)
-        arcs = np.zeros_like(transitions)
+        parameters = self._prepared(initial, transitions, final, adjoint=True)
+        listed = parameters.arcs is not None
+        arcs = np.zeros(np.count_nonzero(transitions)) if listed else np.zeros_like(transitions)
         finals = np.zeros_like(final)
         starts = np.zeros_like(initial)
         likelihood = impossible = 0.0
@@ -150,6 +169,9 @@ class Forest:
                 starts += sums.starts
                 likelihood += value
                 impossible += lost
+        if listed:
+            by_arc, arcs = arcs, np.zeros_like(transitions)
+            arcs[transitions != 0.0] = by_arc
         return ExpectedCounts(
             initial * starts, transitions * arcs, final * finals, likelihood, impossible
         )
@@ -163,10 +185,44 @@ class Forest:
         n_jobs: int | None = None,
     ) -> tuple[float, float]:
         """Return the log-likelihood of what is possible, and the weight of what is not."""
-        parameters = _frozen(initial, transitions, transitions, final)
+        parameters = self._prepared(initial, transitions, final, adjoint=False)
         with self._blas(len(initial)):
             values = list(self._map(self._likelihood, n_jobs, parameters))
         return sum(value for value, _ in values), sum(lost for _, lost in values)
+
+    def _prepared(
+        self, initial: FloatArray, transitions: FloatArray, final: FloatArray, *, adjoint: bool
+    ) -> _Parameters:
+        """Lay out weights for the passes to come: by a list of arcs where that is faster."""
+        arcs = self._listed(initial, transitions)
+        transposed = transitions
+        if adjoint and arcs is None:
+            transposed = np.ascontiguousarray(transitions.transpose(0, 2, 1))
+        return _Parameters(
+            _frozen(initial), _frozen(transitions), _frozen(transposed), _frozen(final), arcs
+        )
+
+    def _listed(self, initial: FloatArray, transitions: FloatArray) -> ArcList | None:
+        """List the arcs if that is the faster way; the first block is asked for all."""
+        small = self.n_nodes * len(initial) ** 2 <= SMALL_TREE  # may be passed in plain Python
+        if small or 4 * np.count_nonzero(transitions) > transitions.size:
+            return None
+        arcs = arc_list(transitions)
+        space = self._sparse_space(len(initial))
+        pays = list_pays(_sparse_tree(self._blocks[0]), _frozen(initial), arcs, space)
+        self._keep_sparse(len(initial), space)
+        return arcs if pays else None
+
+    def _sparse_space(self, n: int) -> SparseSpace:
+        try:
+            return self._spare_sparse[n].pop()
+        except (KeyError, IndexError):
+            return SparseSpace(max(len(block.nodes.parent) for block in self._blocks), n)
+
+    def _keep_sparse(self, n: int, space: SparseSpace) -> None:
+        if n not in self._spare_sparse and len(self._spare_sparse) >= 3:
+            self._spare_sparse = {}
+        self._spare_sparse.setdefault(n, []).append(space)
 
     def _blas(self, n: int) -> AbstractContextManager[None]:
         """Keep BLAS to one thread, if kernels call it."""
@@ -187,7 +243,7 @@ class Forest:
             yield from pool.map(lambda block: function(block, parameters), self._blocks)
 
     def _forward(self, block: _Block, parameters: _Parameters) -> _Workspace:
-        initial, transitions, _, _ = parameters
+        initial, transitions = parameters.initial, parameters.transitions
         n = len(initial)
         try:
             space = self._spare[n].pop()
@@ -204,17 +260,32 @@ class Forest:
             self._spare = {}
         self._spare.setdefault(space.n, []).append(space)
 
+    def _over_list(
+        self, block: _Block, parameters: _Parameters, arcs: ArcList, *, counting: bool
+    ) -> tuple[Sums, float, float]:
+        """Pass a block along the arcs that there are."""
+        n = len(parameters.initial)
+        space = self._sparse_space(n)
+        weights = parameters.initial, arcs, parameters.final
+        result = sparse_sums(_sparse_tree(block), weights, space, counting=counting)
+        self._keep_sparse(n, space)
+        return result
+
     def _likelihood(self, block: _Block, parameters: _Parameters) -> tuple[float, float]:
+        if parameters.arcs is not None:
+            return self._over_list(block, parameters, parameters.arcs, counting=False)[1:]
         space = self._forward(block, parameters)
         add_up = tree_likelihood.sized(_steps(block, space.n))
         likelihood, impossible = add_up(
-            block.nodes.parent, block.end_weights, parameters[3], space.alpha, space.scale
+            block.nodes.parent, block.end_weights, parameters.final, space.alpha, space.scale
         )
         self._keep(space)
         return float(likelihood), float(impossible)
 
     def _sums(self, block: _Block, parameters: _Parameters) -> tuple[Sums, float, float]:
-        initial, transitions, transposed, final = parameters
+        initial, transitions, transposed, final, arcs = parameters
+        if arcs is not None:
+            return self._over_list(block, parameters, arcs, counting=True)
         n = len(initial)
         space = self._forward(block, parameters)
         sums = Sums(arcs=np.zeros_like(transitions), finals=np.zeros(n), starts=np.zeros(n))
@@ -232,18 +303,21 @@ class Forest:
         return sums, float(likelihood), float(impossible)
 
 
+def _sparse_tree(block: _Block) -> SparseTree:
+    return SparseTree(block.nodes.parent, block.nodes.symbol, block.end_weights)
+
+
 def _steps(block: _Block, n: int) -> int:
     """Return about how many steps a pass over a block takes, if it is small enough to count."""
     nodes = len(block.nodes.parent)
     return nodes * (n + 10) ** 2 if nodes * n * n <= SMALL_TREE else sys.maxsize
 
 
-def _frozen(*arrays: FloatArray) -> _Parameters:
-    """View arrays as read-only, as a model's are: kernels are then compiled for one type only."""
-    views = [array.view() for array in arrays]
-    for view in views:
-        view.setflags(write=False)
-    return views[0], views[1], views[2], views[3]
+def _frozen(array: FloatArray) -> FloatArray:
+    """View an array as read-only, as a model's are: kernels are then compiled for one type only."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -26,7 +26,16 @@ from sigmastar.automata.kernels.forward import (
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 
-__all__ = ["Buffers", "Sums", "TreeNodes", "adjoint_pass", "forward_pass", "tree_likelihood"]
+__all__ = [
+    "TINY",
+    "Buffers",
+    "Sums",
+    "TreeNodes",
+    "adjoint_pass",
+    "forward_pass",
+    "log_scales",
+    "tree_likelihood",
+]
 
 
 class TreeNodes(NamedTuple):
@@ -143,9 +152,7 @@ def adjoint_pass(
     likelihood = 0.0
     impossible = 0.0
     log_scale = np.empty(len(parent))
-    log_scale[0] = math.log(scale[0])
-    for node in range(1, len(parent)):
-        log_scale[node] = log_scale[parent[node]] + math.log(scale[node])
+    log_scales(parent, scale, log_scale)
     level = len(level_starts) - 2
     width = level_starts[level + 1] - level_starts[level]
     lower[:width] = 0.0
@@ -210,6 +217,14 @@ def adjoint_pass(
 
 
 @kernel
+def log_scales(parent: SymbolArray, scale: FloatArray, logs: FloatArray) -> None:
+    """Add up the logarithms of what the vectors on the way to each node lost."""
+    logs[0] = math.log(scale[0])
+    for node in range(1, len(parent)):
+        logs[node] = logs[parent[node]] + math.log(scale[node])
+
+
+@kernel
 def tree_likelihood(
     parent: SymbolArray,
     end_weights: FloatArray,
@@ -221,10 +236,8 @@ def tree_likelihood(
     likelihood = 0.0
     impossible = 0.0
     log_scale = np.empty(len(parent))
+    log_scales(parent, scale, log_scale)
     for node in range(len(parent)):
-        log_scale[node] = math.log(scale[node])
-        if node > 0:
-            log_scale[node] += log_scale[parent[node]]
         weight = end_weights[node]
         if weight > 0.0:
             probability = 0.0

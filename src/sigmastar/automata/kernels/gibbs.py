@@ -50,15 +50,7 @@ class StateCounts(NamedTuple):
         )
 
 
-class Place(NamedTuple):
-    """What surrounds a state: reached from p by x unless first, left by y to q unless last."""
-
-    first: bool
-    last: bool
-    p: int
-    x: int
-    y: int
-    q: int
+BLOCK = 8  # weights that are added up at once
 
 
 @kernel
@@ -139,12 +131,26 @@ def sweep(
     b: float,
     rng: np.random.Generator,
 ) -> None:
-    """Draw every state once, in order, keeping the counts up to date."""
+    """Draw every state once, in order, keeping the counts up to date.
+
+    The arc that arrives from p by x is there whichever state is drawn, only its end moves: what p
+    does is not taken away. So the one weight that is not a product of counts as they stand is that
+    of p itself where the next arc would be the same once more.
+    """
     starts, arcs, back, uses, ends, totals = counts
     n = len(totals)
-    weights = np.empty(n)
     outcomes = a * (len(uses) + 1)
     targets = b * n
+    # Quotients are kept: of a state they change with its counts, and so for two states a draw.
+    inverse = np.empty(n)
+    share = np.empty(uses.shape)
+    for j in range(n):
+        inverse[j] = 1.0 / (totals[j] + outcomes)
+        for y in range(len(uses)):
+            share[y, j] = (uses[y, j] + a) / (uses[y, j] + targets)
+    weights = np.zeros(n + BLOCK)  # zeros fill up the last block
+    n_blocks = (n + BLOCK - 1) // BLOCK
+    blocks = np.empty(n_blocks)
     x = p = y = q = 0
     for i in range(len(offsets) - 1):
         base = offsets[i]
@@ -152,62 +158,75 @@ def sweep(
         for t in range(length + 1):
             here = base + i + t
             old = states[here]
-            if t > 0:
+            if t == 0:
+                starts[old] -= 1.0
+            else:
                 p = states[here - 1]
                 x = symbols[base + t - 1]
-            if t < length:
+                arcs[p, x, old] -= 1.0
+                back[x, old, p] -= 1.0
+            totals[old] -= 1.0
+            inverse[old] = 1.0 / (totals[old] + outcomes)
+            if t == length:
+                ends[old] -= 1.0
+                for j in range(n):
+                    weights[j] = (ends[j] + a) * inverse[j]
+            else:
                 y = symbols[base + t]
                 q = states[here + 1]
-            place = Place(t == 0, t == length, p, x, y, q)
-            move(counts, place, old, -1.0)
-            if t == length:
+                arcs[old, y, q] -= 1.0
+                back[y, q, old] -= 1.0
+                uses[y, old] -= 1.0
+                share[y, old] = (uses[y, old] + a) / (uses[y, old] + targets)
                 for j in range(n):
-                    weights[j] = (ends[j] + a) / (totals[j] + outcomes)
-                if t > 0:  # the arc into p itself would be one more of p's outcomes
-                    weights[p] = (ends[p] + a) / (totals[p] + 1.0 + outcomes)
+                    weights[j] = (back[y, q, j] + b) * share[y, j] * inverse[j]
+                if t > 0 and x == y and p == q:
+                    weights[p] += share[y, p] * inverse[p]
+            if t == 0:
+                for j in range(n):
+                    weights[j] *= starts[j] + b
             else:
-                arriving = back[y, q]
-                used = uses[y]
                 for j in range(n):
-                    weights[j] = (
-                        (arriving[j] + b)
-                        * (used[j] + a)
-                        / ((used[j] + targets) * (totals[j] + outcomes))
-                    )
-                if t > 0:
-                    same = 1.0 if x == y else 0.0
-                    again = same if p == q else 0.0
-                    weights[p] = (
-                        (arriving[p] + b + again)
-                        * (used[p] + a + same)
-                        / ((used[p] + same + targets) * (totals[p] + 1.0 + outcomes))
-                    )
-            leaving = starts if t == 0 else arcs[p, x]
-            running = 0.0
-            for j in range(n):
-                running += weights[j] * (leaving[j] + b)
-                weights[j] = running
-            new = pick(weights, rng.random() * running)
+                    weights[j] *= arcs[p, x, j] + b
+            new = pick_one(weights, blocks, n, rng.random())
             states[here] = new
-            move(counts, place, new, 1.0)
+            if t == 0:
+                starts[new] += 1.0
+            else:
+                arcs[p, x, new] += 1.0
+                back[x, new, p] += 1.0
+            totals[new] += 1.0
+            inverse[new] = 1.0 / (totals[new] + outcomes)
+            if t == length:
+                ends[new] += 1.0
+            else:
+                arcs[new, y, q] += 1.0
+                back[y, q, new] += 1.0
+                uses[y, new] += 1.0
+                share[y, new] = (uses[y, new] + a) / (uses[y, new] + targets)
 
 
 @kernel
-def move(counts: StateCounts, place: Place, state: int, by: float) -> None:
-    """Add or take away what a state contributes at a place."""
-    starts, arcs, back, uses, ends, totals = counts
-    p, x, y, q = place.p, place.x, place.y, place.q
-    if place.first:
-        starts[state] += by
-    else:
-        arcs[p, x, state] += by
-        back[x, state, p] += by
-        uses[x, p] += by
-        totals[p] += by
-    if place.last:
-        ends[state] += by
-    else:
-        arcs[state, y, q] += by
-        back[y, q, state] += by
-        uses[y, state] += by
-    totals[state] += by
+def pick_one(weights: FloatArray, blocks: FloatArray, n: int, point: float) -> int:
+    """Draw an index below n by its weight; ``point`` is uniform between zero and one.
+
+    Sums of blocks first: a running sum over all would wait for itself at every step.
+    """
+    total = 0.0
+    for k in range(len(blocks)):
+        f = k * BLOCK
+        one = (weights[f] + weights[f + 1]) + (weights[f + 2] + weights[f + 3])
+        two = (weights[f + 4] + weights[f + 5]) + (weights[f + 6] + weights[f + 7])
+        blocks[k] = one + two
+        total += one + two
+    left = point * total
+    k = 0
+    while k < len(blocks) - 1 and left >= blocks[k]:
+        left -= blocks[k]
+        k += 1
+    j = k * BLOCK
+    last = min(j + BLOCK, n) - 1
+    while j < last and left >= weights[j]:
+        left -= weights[j]
+        j += 1
+    return j

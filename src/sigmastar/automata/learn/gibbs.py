@@ -198,6 +198,8 @@ def log_joint(counts: StateCounts, a: float, b: float) -> float:
         gammaln(uses + a).sum() + gammaln(ends + a).sum() - gammaln(totals + a * (k + 1)).sum()
     )
     outcomes += n * (gammaln(a * (k + 1)) - (k + 1) * gammaln(a))
-    following = gammaln(arcs + b).sum() - gammaln(uses + n * b).sum()
+    taken = arcs[arcs > 0]  # few of all: the others have one value
+    following = gammaln(taken + b).sum() + (arcs.size - taken.size) * gammaln(b)
+    following -= gammaln(uses + n * b).sum()
     following += n * k * (gammaln(n * b) - n * gammaln(b))
     return float(first + outcomes + following)
