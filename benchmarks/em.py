@@ -8,8 +8,8 @@ The table also gives our rate in GFLOP/s (three products of 2 n² for every node
 beside what one thread of this machine's BLAS reaches on products of the same width, and peak memory
 of the arrays that hold forward and adjoint vectors.
 
-``--sparse`` needs no data: on generated machines of few arcs, steps along lists of arcs beside steps
-by products of matrices, in one run, with the way that is chosen.
+``--sparse`` needs no data: on generated machines of few arcs, steps along lists of arcs beside
+steps by products of matrices, in one run, with the way that is chosen.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +109,7 @@ def lists_and_products() -> None:
         for way, visit in (("products", 10**12), ("list", 1e-9)):
             arc_lists.VISIT, usual = visit, arc_lists.VISIT
             seconds[way] = best_of(
-                lambda: forest.expected_counts(*weights, n_jobs=1),
+                partial(forest.expected_counts, *weights, n_jobs=1),
                 5,
                 warm_up=True,
                 clock=time.process_time,
