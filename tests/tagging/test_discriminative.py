@@ -1,5 +1,7 @@
 """Discriminative training: the gradient, what it gains, and that machines stay exact."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.tagging.decode import class_posteriors
 from sigmastar.tagging.kernels.crf import Features, Rates, Tokens, Weights, learn_pass
 from sigmastar.tagging.kernels.records import Classes, Moves
+from sigmastar.tagging.learn import discriminative
+from sigmastar.tagging.lexicon.word_classes import Candidates, Entries
 from sigmastar.tagging.model import SCORE_UNIT
 from tagging.oracles import all_taggings, path_score, random_model
 from tagging.test_tagger import corpus
@@ -183,3 +187,123 @@ def test_the_mean_of_several_models_is_one(trained):
     assert np.array_equal(several.model_.trigram, again.model_.trigram)
     assert not np.array_equal(several.model_.trigram, trained.model_.trigram)
     assert len(several.info_["loss"]) == 4
+
+
+def watch_passes(monkeypatch, each=lambda *given: 0.0):
+    """Put something else in the place of a pass; remember what each was given."""
+    seen = []
+
+    def learn_pass(order, tokens, classes, moves, features, weights, squares, rates):
+        start = [part.copy() for part in weights]
+        seen.append((order.copy(), tokens, rates, start, [part.copy() for part in squares]))
+        return each(order, tokens, weights)
+
+    monkeypatch.setenv("SIGMASTAR_THREADS", "1")
+    monkeypatch.setattr(discriminative, "learn_pass", learn_pass)
+    return seen
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_passes_begin_at_half_the_counts_and_take_ever_shorter_steps(monkeypatch, order):
+    seen = watch_passes(monkeypatch, lambda order, tokens, weights: 3.0 * len(tokens.codes))
+    sentences, tags = corpus(30)
+    settings = {"training": "discriminative", "n_passes": 4, "n_models": 2, "penalty": 0.7}
+    tagger = ss.HMMTagger(order, **settings).fit(sentences, tags)
+    assert [rates.step for _, _, rates, *_ in seen] == pytest.approx(
+        [0.05, 0.0375, 0.025, 0.0125] * 2
+    )
+    assert {rates.decay for _, _, rates, *_ in seen} == {0.7}
+    assert all(sorted(places) == list(range(30)) for places, *_ in seen)
+    assert len({tuple(places) for places, *_ in seen}) == 8
+    counted = ss.HMMTagger(order).fit(sentences, tags).model_
+    table = counted.trigram if order == 2 else counted.bigram
+    for *_, (features, moves, *others), squares in seen:
+        np.testing.assert_allclose(moves, 0.5 * table.ravel(), atol=2)
+        assert not features.any()
+        assert not any(part.any() for part in [*others, *squares])
+    assert tagger.info_["loss"] == [3.0] * 4
+
+
+def test_what_several_models_learned_is_averaged(monkeypatch):
+    def each(order, tokens, weights):
+        weights.moves[0] += SCORE_UNIT * order[0]
+        return float(order[0])
+
+    seen = watch_passes(monkeypatch, each)
+    sentences, tags = corpus(30)
+    settings = {"training": "discriminative", "n_passes": 2, "n_models": 3}
+    tagger = ss.HMMTagger(1, **settings).fit(sentences, tags)
+    added = [int(order[0]) for order, *_ in seen]
+    begun = seen[0][3][1][0] / SCORE_UNIT
+    assert tagger.model_.bigram[0, 0] / SCORE_UNIT == pytest.approx(
+        begun + sum(added) / 3, abs=1e-5
+    )
+    n = sum(map(len, sentences))
+    expected = [sum(added[first::2]) / 3 / n for first in (0, 1)]
+    assert tagger.info_["loss"] == pytest.approx(expected)
+
+
+def test_rare_words_stand_for_unknown_ones_more_often(monkeypatch):
+    """A word that was seen c times, with probability 2 / (2 + c)."""
+    seen = watch_passes(monkeypatch)
+    words = ["once", *["twice"] * 2, *["often"] * 8]
+    tagger = ss.HMMTagger(1, training="discriminative", n_passes=1000)
+    tagger.fit([["."], words, []], [["."], list("XXYXYXYXYXY"), []])
+    codes = np.array([tokens.codes for _, tokens, *_ in seen])
+    assert codes.shape == (1000, 12)
+    for place, word in enumerate([".", *words]):
+        count = [".", *words].count(word)
+        _, times = np.unique(codes[:, place], return_counts=True)
+        assert sorted(times / 1000) == pytest.approx(
+            sorted([2 / (2 + count), count / (2 + count)]), abs=0.07
+        )
+
+
+def entries_of(**parts):
+    """Two nodes, three forms, the second of them apart at the beginning, shadows of two entries."""
+    given = {
+        "forms": ["a", "b", "c"],
+        "apart": np.array([1]),
+        "trie": None,
+        "word": np.array([-1, -1, 0, 1, 2, 1, -1, -1]),
+        "node": np.array([0, 1, 0, 1, 1, 0, 1, 0]),
+        "borrowed": np.zeros(8, bool),
+        "shadows": np.array([3, 5]),
+    }
+    return Entries(**given | parts)
+
+
+def test_tokens_have_an_entry_by_place_and_one_as_if_they_were_unknown():
+    source = ss.Corpus.from_sequences(["ba", "", "cbb"], alphabet=ss.Alphabet("abc"))
+    known, unknown = discriminative._entries_of_tokens(source, entries_of())
+    assert known.tolist() == [5, 2, 4, 3, 3]
+    assert unknown.tolist() == [7, 0, 1, 6, 6]  # the shadow if there is one, else the node
+
+
+def test_words_seen_twice_with_several_tags_have_rows_for_their_contexts():
+    """Entries of one word and equal candidates share theirs."""
+    tags = [[0], [0, 1], [0, 1], [0, 2, 3], [1], [0, 2, 3], [0, 1], [0, 1]]
+    found = Candidates(
+        np.repeat(np.arange(8), [len(own) for own in tags]), np.concatenate(tags), np.zeros(15)
+    )
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in tags])])
+    lexicon = SimpleNamespace(word_counts=np.array([2, 9, 5]))
+    rows, n = discriminative._context_rows(entries_of(), offsets, found, lexicon)
+    assert (rows.tolist(), n) == ([-1, -1, 0, 2, -1, 2, -1, -1], 5)
+    rare = SimpleNamespace(word_counts=np.array([1, 9, 5]))
+    rows, n = discriminative._context_rows(entries_of(), offsets, found, rare)
+    assert (rows.tolist(), n) == ([-1, -1, -1, 0, -1, 0, -1, -1], 3)
+
+
+def test_all_that_is_not_zero_in_a_row_is_a_gain():
+    context = np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0], [0.0, 0.0, 4.0], [0.0, 5.0, 0.0]])
+    rows = np.array([-1, 2, 0, 2], np.int32)
+    gains = discriminative._gains(rows, np.array([3, 2, 2, 2]), context)
+    expected = [
+        (entry, which, before, context[rows[entry] + which, before])
+        for entry in (1, 2, 3)
+        for which in range(2)
+        for before in range(3)
+        if context[rows[entry] + which, before]
+    ]
+    assert list(zip(*gains, strict=True)) == expected
