@@ -42,8 +42,6 @@ def ending_rules(chosen: Mapping[tuple[str, str], Cut]) -> dict[tuple[str, str],
                 counts[tag, lower[len(lower) - n :]][edit] += 1
     found: dict[tuple[str, str], Cut] = {}
     for tag, ending in sorted(counts, key=lambda key: (key[0], len(key[1]), key[1])):
-        if counts[tag, ending].total() < _FEWEST and ending:
-            continue
         best = most_frequent(counts[tag, ending])
         if counts[tag, ending][best] < _FEWEST and ending:
             continue
