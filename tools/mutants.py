@@ -34,6 +34,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -149,8 +150,8 @@ class Tests(NamedTuple):
     seconds: dict[str, float]  # that each test takes
     by_line: dict[str, dict[str, list[str]]]  # which come by a line of a file
 
-    def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that come by a mutant, the fastest first.
+    def of(self, mutant: Mutant, most: float) -> list[str]:
+        """Return the tests that come by a mutant, the fastest first, within so many seconds.
 
         What is done when a file is imported matters to all that come by the file.
         """
@@ -161,7 +162,10 @@ class Tests(NamedTuple):
             found = {test for tests in lines.values() for test in tests}
         for file in {test for test in found if "::" not in test}:
             found |= {test for test in self.seconds if test.startswith(file + "::")}
-        return sorted((test for test in found if "::" in test), key=lambda test: self.seconds[test])
+        found = {test for test in found if "::" in test}
+        ordered = sorted(found, key=lambda test: (self.seconds[test], test))
+        used = list(accumulate(self.seconds[test] for test in ordered))
+        return [test for test, spent in zip(ordered, used, strict=True) if spent <= most]
 
 
 class Recorder:
@@ -261,9 +265,9 @@ def watched(sources: Path, files: Sequence[Path], tests: Sequence[str]) -> tuple
     return Tests(*json.loads(notes.read_text())), spent
 
 
-def fate_of(mutant: Mutant, sources: Path, tests: Tests) -> tuple[str, float]:
+def fate_of(mutant: Mutant, sources: Path, tests: Tests, most: float) -> tuple[str, float]:
     """Run the tests of a mutant on a copy of the sources with it."""
-    chosen = tests.of(mutant)
+    chosen = tests.of(mutant, most)
     if not chosen:
         return "survived", 0.0
     limit = 20 + 5 * sum(tests.seconds[test] for test in chosen)
@@ -285,6 +289,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=40, help="how many mutants, of all files")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600, help="begin no mutant after these")
+    parser.add_argument("--most", type=float, default=60, help="seconds of tests for each mutant")
     parser.add_argument("--results", type=Path, help="where results are kept")
     given = parser.parse_args()
     files = [
@@ -310,7 +315,7 @@ def main() -> None:
         for mutant in missing:
             if time.monotonic() - begin > given.seconds:
                 break
-            fate, spent = fate_of(mutant, sources, tests)
+            fate, spent = fate_of(mutant, sources, tests, given.most)
             known[json.dumps(mutant)] = fate
             processor += spent
             told = "SURVIVED" if fate == "survived" else f"{fate:8}"

@@ -107,8 +107,9 @@ def test_the_largest_correction_of_a_recovery_is_told(place, monkeypatch):
     corrections = []
 
     def moved(rows):
-        """Move what is asked for a little towards the middle, and the rest not at all."""
-        mixed = 0.999 * rows + 0.001 / rows.shape[1] if len(corrections) == place else rows
+        """Move what is asked for a little towards one corner, and the rest not at all."""
+        corner = 0.001 * np.eye(rows.shape[1])[0]
+        mixed = 0.999 * rows + corner if len(corrections) == place else rows
         corrections.append(np.abs(mixed - rows).max())
         return mixed
 
