@@ -8,14 +8,24 @@ import pytest
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.tagging.fst.rules import RuleSet, TagRule
-from sigmastar.tagging.learn.brill import TEMPLATES, held_out_tags, learn_rules
+from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
 TAGS = ["ANY", "B", "C", "D"]
+# What contexts look at: t and w for tags and words, and how far away.
+CONTEXTS = (
+    *("t-1", "t+1", "t-1 t+1", "t-2 t-1", "t+1 t+2", "w+0", "w-1", "w+1", "w+0 t-1", "w+0 t+1"),
+    *("w-1 w+0", "w+0 w+1", "w-1 t+1", "t-1 w+1"),
+)
+TEMPLATES = [
+    tuple(({"t": "tag", "w": "word"}[part[0]], int(part[1:])) for part in context.split())
+    for context in CONTEXTS
+]
 
 
-def drawn(seed, n=60, rate=0.5):
-    """Draw sentences, their tags, and guesses that are wrong where words and tags before say so."""
+def drawn(seed, n=60):
+    """Draw sentences, their tags, and guesses that are wrong in contexts of one kind."""
     rng = np.random.default_rng(seed)
+    template = TEMPLATES[seed % len(TEMPLATES)]
     words, gold, guessed = [], [], []
     for _ in range(n):
         length = rng.integers(1, 6)
@@ -23,8 +33,8 @@ def drawn(seed, n=60, rate=0.5):
         gold.append([TAGS[k] for k in rng.integers(0, 4, length)])
         wrong = list(gold[-1])
         for place in range(length):
-            odd = words[-1][place] == "w1" or (place and gold[-1][place - 1] == "B")
-            if odd and rng.random() < rate:
+            context = [seen_at(*part, words[-1], gold[-1], place) for part in template]
+            if context[0] in ("w1", "B", "<s>") and context[-1] != "C" and rng.random() < 0.7:
                 wrong[place] = TAGS[(TAGS.index(wrong[place]) + 1) % 4]
         guessed.append(wrong)
     return words, gold, guessed
@@ -89,7 +99,7 @@ def applied(rule, words, tags):
 
 
 @pytest.mark.parametrize("use_words", [True, False])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(28))
 def test_each_rule_gains_most_of_all_that_there_are(seed, use_words):
     words, gold, tags = drawn(seed)
     corpus = ss.PairCorpus.from_pairs(zip(words, gold, strict=True))

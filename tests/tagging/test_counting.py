@@ -12,7 +12,7 @@ from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.tagging.kernels.boundaries import UNIT
 from sigmastar.tagging.kernels.posterior import expected_counts
 from sigmastar.tagging.kernels.records import Moves
-from sigmastar.tagging.learn import supervised, tokens
+from sigmastar.tagging.learn import parts, supervised, tokens
 from sigmastar.tagging.learn.baum_welch import learn_untagged
 from sigmastar.tagging.learn.endings import ending_rules, most_frequent
 from sigmastar.tagging.learn.supervised import learn_guesser_of
@@ -74,7 +74,7 @@ def test_guessers_of_a_lexicon_let_words_stand_in_both_places(told, rare_count):
 def test_a_corpus_may_have_no_tag_that_its_lexicon_lacks():
     lexicon = Lexicon.from_tagged(ss.PairCorpus.from_pairs(zip(SENTENCES, GOLD, strict=True)))
     with pytest.raises(InvalidData, match="the tag 'Q', which the lexicon does not have"):
-        ss.HMMTagger(1, classes="sets").fit([["run", "dogs"]], [["V", "Q"]], lexicon=lexicon)
+        ss.HMMTagger(1, classes="sets").fit([["the", "dogs"]], [["D", "Q"]], lexicon=lexicon)
 
 
 def test_facts_of_a_tagger_count_what_it_has():
@@ -83,12 +83,13 @@ def test_facts_of_a_tagger_count_what_it_has():
     assert info["n_ambiguous"] >= 1  # run
 
 
+@pytest.mark.parametrize("n", [1, 30])
 @pytest.mark.parametrize("order", [1, 2])
-def test_baum_welch_begins_where_all_moves_are_equal(order):
+def test_baum_welch_begins_where_all_moves_are_equal(order, n):
     """Classes are as frequent as they were met, shared by the first idea of their tags."""
     sentences, tags = corpus(30)
     pairs = ss.PairCorpus.from_pairs(zip(sentences, tags, strict=True))
-    lexicon = Lexicon.from_tagged(pairs)
+    lexicon, sentences = Lexicon.from_tagged(pairs), sentences[:n]
     settings = TaggerSettings(order=order, classes="sets", tol=0.0, max_iter=1)
     learned = learn_untagged(sentences, lexicon, settings)
     sets = build_class_sets(lexicon, learn_guesser_of(lexicon, settings), settings)
@@ -114,7 +115,8 @@ def test_baum_welch_begins_where_all_moves_are_equal(order):
         likely = expected > 1e-6
         np.testing.assert_allclose(found[likely] / SCORE_UNIT, np.log(expected[likely]), atol=1e-5)
         assert found[~likely].max(initial=-(10**9)) < -10 * SCORE_UNIT
-    own = members / np.bincount(model.candidates, members, n)[model.candidates]
+    used = np.bincount(model.candidates, members, n)[model.candidates]
+    own = members / np.where(used > 0, used, 1.0)
     seen = own > 1e-6
     np.testing.assert_allclose(model.scores[seen] / SCORE_UNIT, np.log(own[seen]), atol=1e-5)
 
@@ -237,21 +239,33 @@ def test_one_pass_and_few_bits_are_allowed():
 
 
 def test_tokens_take_the_expansion_they_have_most_often():
-    words = ["don't", "can't", "won't", "don't", "don't", "ant"]
-    parts = [("do", "n't"), ("ca", "n't"), ("wo", "n't"), ("don't",), ("do", "n't"), ("ant",)]
+    """By endings; a token that its ending gets wrong has one of its own."""
+    words = ["don't", "can't", "won't", "don't", "don't", "isn't", "ant"]
+    split = [("do", "n't"), ("ca", "n't"), ("will", "n't"), ("don't",), ("do", "n't")]
+    split += [("is", "n't"), ("ant",)]
     text = " ".join(words)
     begins = np.cumsum([0, *(len(word) + 1 for word in words)])
     sentence = [
         Token(int(begin), int(begin) + len(word), tuple(map(Word, own)))
-        for begin, word, own in zip(begins, words, parts, strict=False)
+        for begin, word, own in zip(begins, words, split, strict=False)
     ]
     found = tokens._expansions(AnnotatedText(text, [sentence]))
-    assert [found.find(word).apply(word) for word in ("don't", "isn't", "ant", "Don't")] == [
-        ("do", "n't"),
-        ("is", "n't"),
-        ("ant",),
-        ("Do", "n't"),
-    ]
+    told = {word: found.find(word).apply(word) for word in ("Don't", "hasn't", "won't", "ant")}
+    assert told == {
+        "Don't": ("Do", "n't"),
+        "hasn't": ("has", "n't"),
+        "won't": ("will", "n't"),
+        "ant": ("ant",),
+    }
+    assert set(found.tokens) == {"won't", "ant"}  # most tokens are two words
     single = tokens._expansions(AnnotatedText("ant", [[Token(0, 3, (Word("ant"),))]]))
     assert not single.endings
     assert not single.tokens
+
+
+@pytest.mark.parametrize("strange", [("b", 3), ("b", ""), ("b", "Y", "Z"), 7])
+def test_parts_hold_nothing_but_pairs_of_words_and_tags(strange):
+    with pytest.raises(InvalidData, match="pairs of a word and a tag"):
+        parts._side(ss.Alphabet([("a", "X"), strange]), 1)
+    names, places = parts._side(ss.Alphabet([("a", "Y"), ("b", "X"), ("c", "Y")]), 1)
+    assert (names, places.tolist()) == (("X", "Y"), [1, 0, 1])

@@ -164,16 +164,17 @@ def test_the_noise_of_bigrams_is_the_bound_of_the_paper():
     """(1 + √ log 4/δ) / √n with probability 1 − δ (eq. 24)."""
     assert noise_level(400.0, 0.1) == pytest.approx((1 + np.sqrt(np.log(40))) / 20)
     assert noise_level(400.0) == noise_level(400.0, 0.05)
-    assert noise_level(0.0) == noise_level(1.0)
+    assert noise_level(0.0) == pytest.approx(1 + np.sqrt(np.log(80)))
 
 
 def test_the_least_singular_value_of_the_outputs_counts():
-    truth = random_parameters(K, SIZE, 3, 4)
-    moments = exact_moments(truth, lambda *_: 1 / K**3, K, SIZE)
+    truth = random_parameters(K, 3, 3, 4)
+    moments = exact_moments(truth, lambda *_: 1 / K**3, K, 3)
     values = np.linalg.svd(truth.emission, compute_uv=False)
     report = learnability(moments, n_states=3, model=truth)
     assert report.sigma_output == pytest.approx(values[2])
     assert report.sigma_bigrams == pytest.approx(output_basis(moments).values[2])
+    assert report.assumptions[0]  # as many outputs as states are enough
 
 
 def test_assumptions_that_fail_are_told_one_by_one():
@@ -208,7 +209,9 @@ def test_what_is_reported_is_what_was_counted():
     report = learnability(moments, n_states=1, epsilon=1.0, delta=1.0)
     assert (report.n_pairs, report.mean_length) == (80, 3.5)
     assert (report.n_inputs, report.n_outputs) == (3, 3)
-    assert report.rarest_input == 0.0  # c is never second
+    assert report.rarest_input == 0.0  # a and c are never second
+    evenly = aligned_moments(ss.PairCorpus.from_pairs([("aba", "xyz"), ("bab", "zyx")] * 9))
+    assert learnability(evenly, n_states=1).rarest_input == 0.5
     counts = np.zeros((3, 3))
     np.add.at(counts, ([1, 1], [0, 2]), 0.5)  # y after x, y after z
     np.testing.assert_allclose(report.sigma_bigrams, np.linalg.svd(counts)[1][0])
@@ -285,6 +288,7 @@ def test_pairs_without_an_alignment_teach_nothing():
     alone = learn_unit_weights(again, n, max_iter=2)
     np.testing.assert_array_equal(some.model, alone.model)
     assert some.info["log_likelihood"] == alone.info["log_likelihood"]
+    assert learn_unit_weights(*laid_out([("a", "x")])).info["log_likelihood"][-1] == 0.0
     nothing = learn_unit_weights(again, n + 1, weights=np.eye(n + 1)[n])  # of a unit elsewhere
     assert nothing.model.tolist() == np.eye(n + 1)[n].tolist()
     assert set(nothing.info["log_likelihood"]) == {-np.inf}

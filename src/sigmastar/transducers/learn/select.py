@@ -40,7 +40,7 @@ class Trials:
 def choose_n_states(corpus: PairCorpus, trials: Trials) -> Learned[int]:
     """Choose the number of states of a spectral transducer over pairs of equal length."""
     judged, rest = corpus.split(HELD_OUT, random_state=trials.random_state)
-    if len(judged) == 0 or len(rest) == 0:
+    if len(judged) == 0:
         raise InvalidParameter(
             f'n_states="auto" needs pairs to hold out; {len(corpus)} are too few. Give a number.'
         )
