@@ -153,13 +153,14 @@ class Tests(NamedTuple):
     def of(self, mutant: Mutant, most: float) -> list[str]:
         """Return the tests that come by a mutant, the fastest first, within so many seconds.
 
-        What is done when a file is imported matters to all that come by the file.
+        What is done when a file is imported matters to all that come by the file, and of a file
+        that has nothing else to all tests.
         """
         lines = self.by_line[mutant.path]
         own = range(mutant.lines[0], mutant.lines[1] + 1)
         found = {test for line in own for test in lines.get(str(line), [])}
         if not found:
-            found = {test for tests in lines.values() for test in tests}
+            found = {test for tests in lines.values() for test in tests} or set(self.seconds)
         for file in {test for test in found if "::" not in test}:
             found |= {test for test in self.seconds if test.startswith(file + "::")}
         found = {test for test in found if "::" in test}

@@ -269,3 +269,17 @@ def test_parts_hold_nothing_but_pairs_of_words_and_tags(strange):
         parts._side(ss.Alphabet([("a", "X"), strange]), 1)
     names, places = parts._side(ss.Alphabet([("a", "Y"), ("b", "X"), ("c", "Y")]), 1)
     assert (names, places.tolist()) == (("X", "Y"), [1, 0, 1])
+
+
+def test_empty_sentences_leave_no_trace_in_the_counts_of_a_part():
+    pairs = ss.Alphabet([("a", "X"), ("b", "Y"), ("b", "X")])
+    count = parts._CountTags(np.array([0, 1, 1]), np.array([0, 1, 0]), 2, 2)
+    for empty in ([[]], [[], []]):
+        some = [*empty, [("a", "X"), ("b", "Y")], *empty, [("b", "X")], *empty]
+        found = count.summarize(ss.Corpus.from_sequences(some, alphabet=pairs))
+        alone = [sentence for sentence in some if sentence]
+        expected = count.summarize(ss.Corpus.from_sequences(alone, alphabet=pairs))
+        # Words at the beginning are told from others: (word, first, tag).
+        assert found.places.tolist() == [(0 * 2 + 1) * 2, (1 * 2 + 0) * 2 + 1, (1 * 2 + 1) * 2]
+        for one, other in zip(found[1:], expected[1:], strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -10,7 +10,8 @@ from sigmastar.core.errors import InvalidParameter
 from sigmastar.tagging.decode import class_posteriors
 from sigmastar.tagging.kernels.crf import Features, Rates, Tokens, Weights, learn_pass
 from sigmastar.tagging.kernels.records import Classes, Moves
-from sigmastar.tagging.learn import discriminative
+from sigmastar.tagging.learn import discriminative, supervised
+from sigmastar.tagging.lexicon.features import word_features
 from sigmastar.tagging.lexicon.word_classes import Candidates, Entries
 from sigmastar.tagging.model import SCORE_UNIT
 from tagging.oracles import all_taggings, path_score, random_model
@@ -241,6 +242,28 @@ def test_what_several_models_learned_is_averaged(monkeypatch):
     n = sum(map(len, sentences))
     expected = [sum(added[first::2]) / 3 / n for first in (0, 1)]
     assert tagger.info_["loss"] == pytest.approx(expected)
+
+
+def test_scores_are_the_sums_of_the_weights_of_features(monkeypatch):
+    """All weights at one: as many nats as a candidate has features."""
+
+    def each(order, tokens, weights):
+        weights.features[:] = SCORE_UNIT
+        return 0.0
+
+    watch_passes(monkeypatch, each)
+    found, train = [], supervised.train_scores
+
+    def watched(*given):
+        found.append(train(*given))
+        return found[-1]
+
+    monkeypatch.setattr(supervised, "train_scores", watched)
+    ss.HMMTagger(1, training="discriminative", n_passes=1).fit(*corpus(30))
+    scores = found[0][0]
+    n_tags = len({tag for own in corpus(30)[1] for tag in own})
+    features, *_ = word_features(scores.entries, scores.found, n_tags)
+    assert np.array_equal(scores.found.score, np.diff(features.starts))
 
 
 def test_rare_words_stand_for_unknown_ones_more_often(monkeypatch):

@@ -98,6 +98,10 @@ def test_lemmas_go_to_their_column(lemmatizer):
 def test_tags_and_lemmas_must_be_of_the_same_words():
     with pytest.raises(InvalidData, match="must belong to the same words"):
         ss.learn_lemmas(pairs(WORDS, TAGS), pairs([["cats"]], [["cat"]]))
+    fine, short = pairs([["a", "b"]], [["X", "Y"]]), pairs([["a", "b"]], [["X"]])
+    for tagged, lemmas in ((fine, short), (short, fine)):
+        with pytest.raises(InvalidData, match="as many tags and lemmas as words"):
+            ss.learn_lemmas(tagged, lemmas)
 
 
 def test_read_tagged_reads_lemmas_where_there_are_some(tmp_path):
