@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from sensors.hmm.oracles import enumerated
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.emissions import Gaussian
 from sigmastar.sensors.hmm.learn import starts
@@ -199,3 +200,33 @@ def test_the_chain_of_all_triples_is_the_one_that_they_come_from():
     joint /= joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(chain.transitions[np.ix_(order, order)], joint, atol=1e-9)
     assert moment_chain(moments, 3, np.random.default_rng(1)) is None
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_moments_start_from_what_their_chain_makes_of_each_frame(labelled):
+    """Unless states have names: then from clusters."""
+    triples = every_triple()
+    known = np.where(np.arange(triples.size) == 0, 1, -1) if labelled else None
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3), known)
+    model, weights = started(data, "moments", 2)
+    if labelled:
+        assert set(np.unique(weights)) == {0.0, 1.0}
+        np.testing.assert_allclose(model.transitions, counted(weights, data.offsets)[1])
+        return
+    order = np.argsort(-weights[data.values[:, 0] == 0].mean(axis=0))
+    joint = 0.5 * MOVES + 1e-4 * 0.25
+    joint /= joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.transitions[np.ix_(order, order)], joint, atol=1e-9)
+    for row in range(0, 2048, 97):
+        density = np.log(READINGS[triples[row]])
+        posterior = enumerated(np.full(2, 0.5), joint, density)[1]
+        found = weights[3 * row : 3 * row + 3][:, order]
+        np.testing.assert_allclose(found, posterior, atol=1e-7)
+
+
+def test_more_states_than_moments_tell_apart_start_from_clusters():
+    triples = every_triple()
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3))
+    _, weights = started(data, "moments", 3)
+    assert set(np.unique(weights)) == {0.0, 1.0}
+    assert (weights.sum(axis=0) > 0).all()

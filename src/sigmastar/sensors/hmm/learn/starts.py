@@ -146,8 +146,8 @@ def _segments(offsets: IndexArray, n_states: int) -> FloatArray:
     """Return weights that cut every sequence into as many equal segments as there are states."""
     lengths = np.diff(offsets)
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    at = place * n_states // np.repeat(np.maximum(lengths, 1), lengths)
-    return np.asarray(np.eye(n_states)[np.minimum(at, n_states - 1)], np.float64)
+    at = place * n_states // np.repeat(lengths, lengths)
+    return np.asarray(np.eye(n_states)[at], np.float64)
 
 
 def _counted(weights: FloatArray, data: Measurements) -> FloatArray:
