@@ -12,8 +12,10 @@ from sigmastar.automata.auto import search
 from sigmastar.automata.auto.search import Candidate
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn import gibbs
+from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
-from sigmastar.automata.learn.blocks.em_step import held_out_score
+from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
+from sigmastar.automata.learn.blocks.growth import Track, replay_track
 from sigmastar.automata.learn.blocks.mixing import mixture_weights
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
@@ -107,6 +109,35 @@ def test_a_recipe_gives_the_same_model_again(found):
     again = ss.AutoWFA(recipe=found.recipe_).fit(TRAIN)
     assert again.model_ == found.model_
     assert again.recipe_ == found.recipe_
+
+
+def test_a_track_that_samples_is_made_again_from_its_steps():
+    train, held = search.hold_out_part(TRAIN, 0)
+    forest = Forest(train, n_states=search.LAYOUT)
+    start = PFAFamily().random(np.random.default_rng(4), 1, 3)
+    track = Track("pfa", 3, 24, start, [["given", "one"]], corpus=train, slice_seconds=0.1)
+    for _ in range(3):
+        track.advance(forest, Forest(held), lambda: True)
+    assert "sample" in [verb for verb, _ in track.steps]
+    again = replay_track("pfa", 3, track.steps, forest, {"one": start}, train)
+    for name, array in track.parameters.items():
+        assert np.array_equal(array, again[name])
+
+
+def test_sampling_finds_what_likelihood_is_slow_to_find():
+    """A deterministic machine of thirty states, from states merged too far."""
+    truth = ss.datasets.make_dpfa(30, 4, symbol_sparsity=0.3, random_state=3)
+    train, held = ss.sample(truth, 6000, random_state=0), ss.sample(truth, 1000, random_state=1)
+    merged = ss.MergedPFA(min_count=60, refine=False).fit(train).model_
+    forest, held_forest, family = Forest(train), Forest(held), PFAFamily()
+    start = search.given_start(merged, train, 0)
+    sampled, _ = growth.sampled(start, train, np.random.default_rng(0), lambda n: n < 30)
+    climbed = start
+    for _ in range(10):
+        climbed = em_step(forest, family, climbed, n_jobs=1).parameters
+    least = held_out_score(held_forest, family, {n: getattr(truth, n) for n in family.names}, 1)
+    gap = least - held_out_score(held_forest, family, sampled, 1)
+    assert gap < 0.8 * (least - held_out_score(held_forest, family, climbed, 1))
 
 
 def test_a_broken_recipe_is_refused():

@@ -73,7 +73,8 @@ def make_pautomac(
     """Draw a problem over the ranges of PAutomaC: size, sparsity and length are drawn, too.
 
     Machines have 5 to 75 states and 4 to 23 symbols, of which each state has a fifth to four
-    fifths; strings have 5 to 20 symbols on average.
+    fifths. A symbol (a state, of an HMM) leads to a fiftieth to four fifths of the states, all
+    orders of magnitude alike, and to one at least. Strings have 5 to 20 symbols on average.
 
     Parameters
     ----------
@@ -92,11 +93,10 @@ def make_pautomac(
     """
     check("kind", kind, Choice(*_KINDS))
     size_rng, problem_rng = as_generator(random_state).spawn(2)
-    sparsities: dict[str, Any] = {
-        f"{name}_sparsity": float(size_rng.uniform(0.2, 0.8)) for name in ("symbol", "transition")
-    }
-    if kind == "dpfa":
-        del sparsities["transition_sparsity"]
+    sparsities: dict[str, Any] = {"symbol_sparsity": float(size_rng.uniform(0.2, 0.8))}
+    share = float(np.exp(size_rng.uniform(np.log(0.02), np.log(0.8))))
+    if kind != "dpfa":
+        sparsities["transition_sparsity"] = 1.0 - share
     drawn = 20_000 if size_rng.random() < 0.75 else 100_000
     return make_problem(
         kind,

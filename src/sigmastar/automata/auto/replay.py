@@ -78,7 +78,9 @@ class _Replay:
             if verb == "given"
         }
         family = part["family"]
-        parameters = replay_track(family, part["seed"], part["steps"], self.forest, given)
+        parameters = replay_track(
+            family, part["seed"], part["steps"], self.forest, given, self.train
+        )
         if "gibbs" in part:
             return gibbs_from(parameters, self.train, part["gibbs"]["n_sweeps"], self.seed)
         parameters = refit(family, parameters, self.whole, self.refit_steps, self.n_jobs)

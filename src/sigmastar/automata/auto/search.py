@@ -51,9 +51,11 @@ from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["learn_auto"]
 
-QUICK = 0.15  # shares of the budget that have passed when each phase ends
-GROWING = 0.62
-SAMPLING = 0.8
+QUICK = 0.1  # shares of the budget that have passed when each phase ends
+GROWING = 0.7
+SAMPLING = 0.82
+SLICE = 0.1  # share of the budget that a track samples at a time
+LESS = 4.0  # times that a family must have had less time than the best one to be advanced
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
@@ -143,7 +145,7 @@ class _Search:
         self.failures: list[Failure] = []
         # A track holds old and new weights, their expected counts, and those of its thread's block.
         self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
-        self.tracks = [Track(name, seed, self.most_states) for name in ("hmm", "pfa")]
+        self.tracks = [self._track(name, seed) for name in ("hmm", "pfa")]
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -152,6 +154,10 @@ class _Search:
         self.forest = Forest(train, n_states=LAYOUT)
         self.layout_seconds = time.monotonic() - started
         self.held_forest = Forest(held, n_states=LAYOUT)
+
+    def _track(self, name: str, seed: int) -> Track:
+        seconds = SLICE * self.budget
+        return Track(name, seed, self.most_states, corpus=self.train, slice_seconds=seconds)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
@@ -180,8 +186,9 @@ class _Search:
             self._add(name, model, time.monotonic() - started, recipe={"starter": name})
             if model.n_states <= self.most_states:
                 start = given_start(model, self.train, self.seed)
-                steps: list[list[Any]] = [["given", name]]
-                self.tracks.append(Track("pfa", self.seed, self.most_states, start, steps))
+                track = self._track("pfa", self.seed)
+                track.parameters, track.steps = start, [["given", name]]
+                self.tracks.insert(0, track)
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
 
     def _close(self, name: str) -> bool:
@@ -229,6 +236,7 @@ class _Search:
             with self._lock:
                 track = self._next_track()
                 self._busy.add(id(track))
+            track.deadline = deadline
             try:
                 track.advance(self.forest, self.held_forest, running)
             finally:
@@ -237,7 +245,10 @@ class _Search:
             self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
 
     def _next_track(self) -> Track:
-        """Pick the track to advance: new ones, then the best of the family with least time."""
+        """Pick the track to advance: new ones, then the best of the family with least time.
+
+        A family that is behind counts what it had several times.
+        """
         open_tracks = [
             t
             for t in self.tracks
@@ -250,9 +261,11 @@ class _Search:
             spent = {"hmm": 0.0, "pfa": 0.0}
             for t in self.tracks:  # a family that is being worked on can wait
                 spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
-            return min(open_tracks, key=lambda t: (spent[t.name], -t.score))
+            leading = max(self.tracks, key=lambda t: t.score).name
+            price = {name: 1.0 if name == leading else LESS for name in spent}
+            return min(open_tracks, key=lambda t: (price[t.name] * spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
-        track = Track(best.name, self.seed + len(self.tracks), self.most_states)
+        track = self._track(best.name, self.seed + len(self.tracks))
         self.tracks.append(track)
         return track
 

@@ -8,6 +8,7 @@ by side, and the automata of samples taken after a burn-in are averaged. An aver
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,7 +30,13 @@ from sigmastar.core.types import Learned
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["GibbsSettings", "learn_gibbs", "potential_scale_reduction", "seconds_of_sweep"]
+__all__ = [
+    "GibbsSettings",
+    "learn_gibbs",
+    "potential_scale_reduction",
+    "sample_on",
+    "seconds_of_sweep",
+]
 
 _TRIAL_POINTS = 50_000  # points of strings that a sweep is timed on
 
@@ -88,6 +95,28 @@ def learn_gibbs(
     return Learned(PFA(average.initial, average.transitions, average.final, corpus.alphabet), info)
 
 
+def sample_on(
+    corpus: Corpus,
+    start: PFA,
+    wanted: Callable[[int], bool],
+    *,
+    settings: GibbsSettings = GibbsSettings(),
+    random_state: RandomState = None,
+) -> tuple[PFA, int]:
+    """Sweep on from an automaton while so many more are ``wanted`` (at least one is made).
+
+    Returns the automaton of expected parameters given the last states, and the number of sweeps.
+    """
+    with stage("sampling") as bar:
+        chain = _Chain(corpus, start.n_states, settings, start, as_generator(random_state), bar)
+        chain.traced = False
+        done = 0
+        while done == 0 or wanted(done):
+            chain.sweep()
+            done += 1
+    return chain.model(corpus.alphabet), done
+
+
 def seconds_of_sweep(
     corpus: Corpus, start: PFA, settings: GibbsSettings, *, random_state: RandomState = None
 ) -> float:
@@ -140,6 +169,7 @@ class _Chain:
         self.samples: list[PFA] = []
         self.trace: list[float] = []
         self.stopped = False
+        self.traced = True
         corpus = self.corpus
         begin = self.start or _random_start(corpus, self.n_states, self.settings, self.rng)
         self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
@@ -166,7 +196,8 @@ class _Chain:
         """Draw every state once."""
         a, b = float(self.settings.outcome_prior), float(self.settings.state_prior)
         sweep(self.corpus.symbols, self.corpus.offsets, self.states, self.counts, a, b, self.rng)
-        self.trace.append(log_joint(self.counts, a, b))
+        if self.traced:
+            self.trace.append(log_joint(self.counts, a, b))
 
     def model(self, alphabet: Alphabet) -> PFA:
         """Return the automaton of expected parameters given the states drawn."""
