@@ -51,7 +51,7 @@ from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["learn_auto"]
 
-QUICK = 0.1  # shares of the budget that have passed when each phase ends
+QUICK = 0.15  # shares of the budget that have passed when each phase ends
 GROWING = 0.7
 SAMPLING = 0.82
 SLICE = 0.1  # share of the budget that a track samples at a time
@@ -59,7 +59,9 @@ LESS = 4.0  # times that a family must have had less time than the best one to b
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
+_RANDOM = 2  # tracks of random starts, one of each family
 _SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
+AVERAGED = 480  # states of an average at most: to judge it costs by their square
 COMPONENTS = 6
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
@@ -145,7 +147,7 @@ class _Search:
         self.failures: list[Failure] = []
         # A track holds old and new weights, their expected counts, and those of its thread's block.
         self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
-        self.tracks = [self._track(name, seed) for name in ("hmm", "pfa")]
+        self.tracks = [self._track(name, seed) for name in ("pfa", "hmm")]
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -188,7 +190,7 @@ class _Search:
                 start = given_start(model, self.train, self.seed)
                 track = self._track("pfa", self.seed)
                 track.parameters, track.steps = start, [["given", name]]
-                self.tracks.insert(0, track)
+                self.tracks.insert(len(self.tracks) - _RANDOM, track)  # before random ones
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
 
     def _close(self, name: str) -> bool:
@@ -299,7 +301,7 @@ class _Search:
         ):
             return
         n_states = len(best.parameters["initial"])
-        if _SAMPLES * n_states > self.largest:
+        if _SAMPLES * n_states > min(self.largest, AVERAGED):
             return
         # Chains run side by side, and so slow each other down. Better too few than too late.
         start = pfa_of(best.parameters, self.train)
