@@ -8,12 +8,24 @@ import pytest
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.tagging.fst.rules import RuleSet, TagRule
+from sigmastar.tagging.learn import brill
 from sigmastar.tagging.learn.brill import held_out_tags, learn_rules
 
 TAGS = ["ANY", "B", "C", "D"]
 # What contexts look at: t and w for tags and words, and how far away.
 CONTEXTS = (
-    *("t-1", "t+1", "t-1 t+1", "t-2 t-1", "t+1 t+2", "w+0", "w-1", "w+1", "w+0 t-1", "w+0 t+1"),
+    *(
+        "t-1",
+        "t+1",
+        "t-1 t+1",
+        "t-2 t-1",
+        "t+1 t+2",
+        "w+0",
+        "w-1",
+        "w+1",
+        "w+0 t-1",
+        "w+0 t+1",
+    ),
     *("w-1 w+0", "w+0 w+1", "w-1 t+1", "t-1 w+1"),
 )
 TEMPLATES = [
@@ -22,7 +34,7 @@ TEMPLATES = [
 ]
 
 
-def drawn(seed, n=60):
+def drawn(seed, n=100):
     """Draw sentences, their tags, and guesses that are wrong in contexts of one kind."""
     rng = np.random.default_rng(seed)
     template = TEMPLATES[seed % len(TEMPLATES)]
@@ -34,7 +46,10 @@ def drawn(seed, n=60):
         wrong = list(gold[-1])
         for place in range(length):
             context = [seen_at(*part, words[-1], gold[-1], place) for part in template]
-            if context[0] in ("w1", "B", "<s>") and context[-1] != "C" and rng.random() < 0.7:
+            odd = context[0] in ("w1", "B", "<s>")
+            if len(context) == 2:
+                odd &= context[1] in ("w2", "C", "</s>")
+            if odd and rng.random() < 0.9:
                 wrong[place] = TAGS[(TAGS.index(wrong[place]) + 1) % 4]
         guessed.append(wrong)
     return words, gold, guessed
@@ -98,8 +113,10 @@ def applied(rule, words, tags):
     return result
 
 
-@pytest.mark.parametrize("use_words", [True, False])
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize(
+    ("seed", "use_words"),
+    [*((seed, True) for seed in range(14)), *((seed, False) for seed in range(5))],
+)
 def test_each_rule_gains_most_of_all_that_there_are(seed, use_words):
     words, gold, tags = drawn(seed)
     corpus = ss.PairCorpus.from_pairs(zip(words, gold, strict=True))
@@ -123,6 +140,23 @@ def test_learning_stops_at_the_number_and_the_gain_asked_for():
     assert len(learn_rules(corpus, tags, max_rules=1, min_gain=most)) == 1
     assert len(learn_rules(corpus, tags, max_rules=1, min_gain=most + 1)) == 0
     assert len(learn_rules(corpus, gold, min_gain=1)) == 0
+    small = ss.PairCorpus.from_pairs([(["p", "q"], ["B", "C"])])
+    assert len(learn_rules(small, [["B", "B"]], min_gain=1)) == 1
+
+
+def test_each_fold_is_left_out_once_and_the_rest_learned_from(monkeypatch):
+    left_out, learn = [], brill.learn_tagger
+    words = [[f"w{number}"] for number in range(13)]
+    corpus = ss.PairCorpus.from_pairs(zip(words, [["X"], *[["Y"]] * 12], strict=True))
+
+    def watched(rest, settings):
+        left_out.append({word for (word,) in words} - {str(word) for (word,) in rest.source})
+        return learn(rest, settings)
+
+    monkeypatch.setattr(brill, "learn_tagger", watched)
+    assert [len(tags) for tags in held_out_tags(ss.HMMTagger(1), corpus, n_folds=4)] == [1] * 13
+    assert sorted(map(len, left_out)) == [3, 3, 3, 4]
+    assert set().union(*left_out) == {word for (word,) in words}
 
 
 def test_folds_and_guesses_must_fit_the_corpus():

@@ -79,6 +79,16 @@ def test_a_run_has_converged_if_its_last_step_gained_too_little():
     assert not short.info_["converged"]
 
 
+def test_the_objective_is_the_likelihood_and_the_density_of_the_priors():
+    """Of Dirichlet priors of two on all transitions: the sum of their logarithms."""
+    moves = np.array([[0.9, 0.1], [0.3, 0.7]])
+    start = ss.GaussianHMM.from_parameters([0.5, 0.5], moves, np.eye(2), [np.eye(2)] * 2).model_
+    hmm = ss.GaussianHMM(2, init=start, transition_prior=2.0, max_iter=1).fit(NOISE)
+    (objective,), (likelihood,) = hmm.info_["objective"], hmm.info_["log_likelihood"]
+    assert objective - likelihood == pytest.approx(np.log(moves).sum())
+    assert hmm.info_["smallest_gain"] == 0.0
+
+
 @pytest.fixture
 def learned(monkeypatch):
     """Put sizes in the place of models; costs are what a test says they are."""
@@ -130,5 +140,7 @@ def test_held_out_sequences_judge_and_all_teach_the_size_they_choose(learned, mo
     assert (last[0].n_frames, *last[1:]) == (120, 2, 2)
     shown = [row["held_out"] for row in found.info["validation"]]
     np.testing.assert_allclose(shown, [-cost * 7.0 / 24 for cost in costs[:4]])
+    two = choose(monkeypatch, costs, criterion="held-out", data=[NOISE[:60], NOISE[60:]])
+    assert two.model == 2
     with pytest.raises(InvalidData, match="at least two sequences"):
         choose(monkeypatch, costs, criterion="held-out", data=NOISE)

@@ -53,11 +53,12 @@ BLOBS = np.array([[0.0], [0.1], [9.0], [9.1], [0.2], [9.2], [0.0], [0.1]])
 
 
 def test_clusters_are_counted_as_if_they_were_the_states():
-    model, weights = started(measured(BLOBS, [0, 5, 8]), "kmeans", 2)
+    model, weights = started(measured(BLOBS, [0, 4, 8]), "kmeans", 2)
     low = BLOBS[:, 0] < 5
     assert (weights.sum(axis=1) == 1).all()
     assert (weights[:, 0] == low).all() or (weights[:, 1] == low).all()
-    initial, moves = counted(weights, [0, 5, 8])
+    initial, moves = counted(weights, [0, 4, 8])
+    assert sorted(initial) == [0.5 / 3, 2.5 / 3]
     np.testing.assert_allclose(model.initial, initial)
     np.testing.assert_allclose(model.transitions, moves)
 
@@ -112,7 +113,13 @@ def test_random_centres_are_frames_each_drawn_once():
 
 
 @pytest.mark.parametrize(
-    ("offsets", "kept"), [([0, 4, 10, 12], [0, 4, 10]), ([0, 11, 12], [0, 10]), ([0, 10], [0, 10])]
+    ("offsets", "kept"),
+    [
+        ([0, 4, 10, 12], [0, 4, 10]),
+        ([0, 4, 15], [0, 4]),
+        ([0, 11, 12], [0, 10]),
+        ([0, 10], [0, 10]),
+    ],
 )
 def test_starts_are_made_from_the_leading_frames(offsets, kept, monkeypatch):
     monkeypatch.setattr(starts, "MOST_FRAMES", 10)
@@ -145,40 +152,41 @@ def test_standard_units_have_no_mean_and_a_spread_of_one():
     np.testing.assert_allclose(points, expected)
 
 
-# Two states and three readings whose triples all come up a whole number of times in 2,048.
-MOVES = np.array([[0.75, 0.25], [0.25, 0.75]])
+# Two states and three readings whose triples all come up a whole number of times in 3,072.
+MOVES = np.array([[0.75, 0.25], [0.5, 0.5]])
+VISITS = np.array([2 / 3, 1 / 3])
 READINGS = np.array([[0.5, 0.25], [0.25, 0.25], [0.25, 0.5]])
 
 
 def every_triple():
-    """Give sequences of three readings, each as often as the chain has it in 2,048."""
+    """Give sequences of three readings, each as often as the chain has it in 3,072."""
     sequences = []
     for triple in product(range(3), repeat=3):
         share = sum(
-            0.5
+            VISITS[path[0]]
             * MOVES[path[0], path[1]]
             * MOVES[path[1], path[2]]
             * np.prod([READINGS[r, h] for r, h in zip(triple, path, strict=True)])
             for path in product(range(2), repeat=3)
         )
-        assert 2048 * share == round(2048 * share)
-        sequences += [triple] * round(2048 * share)
-    assert len(sequences) == 2048
+        assert 3072 * share == pytest.approx(round(3072 * share), abs=1e-9)
+        sequences += [triple] * round(3072 * share)
+    assert len(sequences) == 3072
     return np.array(sequences)
 
 
 def test_the_moments_of_all_triples_are_those_of_the_chain():
     triples = every_triple()
-    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3))
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 3072 + 1, 3))
     moments = frame_moments(data, standard_points(data), 8, np.random.default_rng(0))
     names = np.unique(moments.codes[data.values[:, 0].argsort(kind="stable")])
     assert len(moments.centres) == len(names) == 3  # no more centres than different frames
-    pairs = READINGS @ (0.5 * MOVES @ MOVES) @ READINGS.T
+    pairs = READINGS @ (VISITS[:, None] * MOVES @ MOVES) @ READINGS.T
     scale = 1 / np.sqrt(pairs.sum(axis=1))
     expected = np.linalg.svd(scale[:, None] * pairs * scale, compute_uv=False)
     np.testing.assert_allclose(moments.correlations[:2], expected[:2], atol=1e-9)
     assert moments.correlations[2:].max(initial=0) < 1e-9
-    assert moments.noise == pytest.approx(2.3 * np.sqrt(3 / 2048))
+    assert moments.noise == pytest.approx(2.3 * np.sqrt(3 / 3072))
     assert moments.n_states == 1 + (expected[1] > moments.noise)
     code = [moments.codes[data.values[:, 0] == r][0] for r in range(3)]
     left, right = moments.left[code][:, :2], moments.right[code][:, :2]
@@ -188,15 +196,15 @@ def test_the_moments_of_all_triples_are_those_of_the_chain():
 def test_the_chain_of_all_triples_is_the_one_that_they_come_from():
     """But for the little that a start does not rule out."""
     triples = every_triple()
-    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3))
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 3072 + 1, 3))
     moments = frame_moments(data, standard_points(data), 3, np.random.default_rng(0))
     chain = moment_chain(moments, 2, np.random.default_rng(1))
     code = [moments.codes[data.values[:, 0] == r][0] for r in range(3)]
     tables = chain.emission.tables[code]
     order = np.argsort(-tables[0])
     np.testing.assert_allclose(tables[:, order], READINGS, atol=1e-9)
-    np.testing.assert_allclose(chain.initial, 0.5, atol=1e-9)
-    joint = 0.5 * MOVES + 1e-4 * 0.25
+    np.testing.assert_allclose(chain.initial[order], VISITS, atol=1e-9)
+    joint = VISITS[:, None] * MOVES + 1e-4 * np.outer(VISITS, VISITS)
     joint /= joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(chain.transitions[np.ix_(order, order)], joint, atol=1e-9)
     assert moment_chain(moments, 3, np.random.default_rng(1)) is None
@@ -207,26 +215,26 @@ def test_moments_start_from_what_their_chain_makes_of_each_frame(labelled):
     """Unless states have names: then from clusters."""
     triples = every_triple()
     known = np.where(np.arange(triples.size) == 0, 1, -1) if labelled else None
-    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3), known)
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 3072 + 1, 3), known)
     model, weights = started(data, "moments", 2)
     if labelled:
         assert set(np.unique(weights)) == {0.0, 1.0}
         np.testing.assert_allclose(model.transitions, counted(weights, data.offsets)[1])
         return
     order = np.argsort(-weights[data.values[:, 0] == 0].mean(axis=0))
-    joint = 0.5 * MOVES + 1e-4 * 0.25
+    joint = VISITS[:, None] * MOVES + 1e-4 * np.outer(VISITS, VISITS)
     joint /= joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.transitions[np.ix_(order, order)], joint, atol=1e-9)
-    for row in range(0, 2048, 97):
+    for row in range(0, 3072, 97):
         density = np.log(READINGS[triples[row]])
-        posterior = enumerated(np.full(2, 0.5), joint, density)[1]
+        posterior = enumerated(VISITS, joint, density)[1]
         found = weights[3 * row : 3 * row + 3][:, order]
         np.testing.assert_allclose(found, posterior, atol=1e-7)
 
 
 def test_more_states_than_moments_tell_apart_start_from_clusters():
     triples = every_triple()
-    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 2048 + 1, 3))
+    data = measured(triples.reshape(-1, 1), np.arange(0, 3 * 3072 + 1, 3))
     _, weights = started(data, "moments", 3)
     assert set(np.unique(weights)) == {0.0, 1.0}
     assert (weights.sum(axis=0) > 0).all()
