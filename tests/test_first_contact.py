@@ -163,6 +163,49 @@ def test_frames_with_other_labels_are_not_scored(tmp_path):
         run("sensors", "evaluate", model, tmp_path / "g.csv")
 
 
+def test_readings_go_by_the_names_they_were_learned_by(tmp_path):
+    rows = [(x, x * x, "go" if x > 0.5 else "stop") for x in np.linspace(0, 1, 40)]
+    lines = [f"{i},{x},{y},{mode}" for i, (x, y, mode) in enumerate(rows)]
+    (tmp_path / "f.csv").write_text("\n".join(["time,x,y,mode", *lines]) + "\n")
+    turned = [f"{mode};{y};{x}" for x, y, mode in rows]
+    (tmp_path / "g.csv").write_text("\n".join(["mode;y;x", *turned]) + "\n")
+    (tmp_path / "h.csv").write_text("x,z,mode\n1,2,go\n3,4,stop\n")
+    model = tmp_path / "f.sigma"
+    train = ["sensors", "train", tmp_path / "f.csv", "-o", model, "-m", "framewise"]
+    run(*train, "--columns", "x,y")
+    found = [
+        json.loads(run("sensors", "evaluate", model, tmp_path / name, "--json"))["accuracy"]
+        for name in ("f.csv", "g.csv")
+    ]
+    assert found[0] == found[1] > 0.8
+    for command in ("evaluate", "tag"):
+        with pytest.raises(InvalidParameter, match=r"columns must name a column of .*; got 'y'"):
+            run("sensors", command, model, tmp_path / "h.csv")
+    states = tmp_path / "s.sigma"
+    run("sensors", "learn", tmp_path / "f.csv", "-o", states, "--columns", "x,y", "-n", "2")
+    one, other = (run("sensors", "states", states, tmp_path / name) for name in ("f.csv", "g.csv"))
+    assert one == other
+
+
+def test_false_alarms_are_counted_on_normal_sequences(tmp_path):
+    (tmp_path / "logs.txt").write_text("open read close\nopen close\n" * 60)
+    run("learn", tmp_path / "logs.txt", "-n", "2", "-o", tmp_path / "m.sigma")
+    with pytest.raises(InvalidParameter, match="--normal FILE"):
+        run("anomalies", tmp_path / "m.sigma", tmp_path / "logs.txt", "--false-alarms", "0.1")
+
+
+def test_files_that_cannot_be_meant_are_named(tmp_path):
+    (tmp_path / "bytes.dat").write_bytes(bytes(range(256)) * 4)
+    with pytest.raises(InvalidData, match="is not text"):
+        ss.read_corpus(tmp_path / "bytes.dat")
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(InvalidData, match="the file is empty"):
+        ss.read_tagged(tmp_path / "empty.txt")
+    (tmp_path / "cmu.dict").write_text("CAT  K AE1 T\n")
+    with pytest.raises(InvalidData, match="--format dictionary"):
+        ss.read_pairs(tmp_path / "cmu.dict")
+
+
 def test_more_data_are_added_to_what_was_fitted():
     first, second = ["ab", "abab", "b"] * 8, ["ba", "a", "bb"] * 8
     alphabet = ss.Alphabet("ab")

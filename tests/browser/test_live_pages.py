@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.expected_conditions import text_to_be_present_in_element
 from selenium.webdriver.support.ui import WebDriverWait
 
 import sigmastar as ss
+from sigmastar.serve.limits import Limits
+from sigmastar.serve.run import warm_up
 from sigmastar.serve.store import ModelStore
 
 uvicorn = pytest.importorskip("uvicorn")
@@ -24,6 +27,12 @@ def address(tmp_path_factory):
     logs = ss.Alphabet(["close", "open", "read"])
     arcs = [[[0, 0], [0, 0.3]], [[0, 1], [0, 0]], [[0, 0], [0, 0.4]]]
     ss.PFA([1, 0], arcs, [0, 0.3], logs).save(place / "logs.sigma")
+    steps = ss.Alphabet(["ask to copy", "copy"])
+    ss.PFA([1.0], [[[0.4]], [[0.4]]], [0.2], steps).save(place / "steps.sigma")
+    ss.PFA([1.0], [[[0.4]], [[0.4]]], [0.2], ss.Alphabet("ab")).save(place / "letters.sigma")
+    frames = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0)
+    frames += np.random.default_rng(0).normal(0, 0.3, (40, 2))
+    ss.GaussianHMM(2, random_state=0).fit(frames).save(place / "motor.sigma")
     sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 6
     ss.HMMTagger(1).fit(sentences, [["DT", "NN", "VBZ"]] * 12).save(place / "en.sigma")
     pairs = ss.PairCorpus.from_pairs([("anna", "анна"), ("nan", "нан"), ("an", "ан")] * 8)
@@ -33,7 +42,10 @@ def address(tmp_path_factory):
     ss.ContinuousTagger([1.0], operators, [1.0], labels, [0.5, 0.5]).save(place / "lamp.sigma")
     from sigmastar.serve.app import create_app
 
-    app = create_app(ModelStore(sorted(place.glob("*.sigma"))))
+    store = ModelStore(sorted(place.glob("*.sigma")))
+    for served in store:
+        warm_up(served, Limits())
+    app = create_app(store)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -92,6 +104,42 @@ def test_next_symbols_can_be_clicked_through(browser, address):
     WebDriverWait(browser, 20).until(lambda driver: len(driver.find_elements(*graph)) == 2)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_symbols_with_spaces_in_them_can_be_clicked_through(browser, address, size):
+    visit(browser, address, "steps", size)
+    wait_for(browser, "ask to copy")
+    for symbol in ("ask to copy", "copy"):
+        bars = browser.find_elements(By.CSS_SELECTOR, "#output .bar")
+        next(bar for bar in bars if bar.text.split("\n")[0] == symbol).click()
+        last = (By.CSS_SELECTOR, "#chips .chip:last-child")
+        WebDriverWait(browser, 20).until(
+            lambda driver, last=last, symbol=symbol: driver.find_element(*last).text == symbol
+        )
+    chips = browser.find_elements(By.CSS_SELECTOR, "#chips .chip")
+    assert [chip.text for chip in chips] == ["ask to copy", "copy"]
+    assert browser.find_element(By.ID, "problem").text == ""
+
+
+def test_letters_are_clicked_together_without_spaces(browser, address):
+    visit(browser, address, "letters", "desktop")
+    wait_for(browser, "a")
+    for number, letter in enumerate("ab", 1):
+        bars = browser.find_elements(By.CSS_SELECTOR, "#output .bar")
+        next(bar for bar in bars if bar.text.split("\n")[0] == letter).click()
+        WebDriverWait(browser, 20).until(
+            lambda driver, number=number: (
+                len(driver.find_elements(By.CSS_SELECTOR, "#chips .chip")) == number
+            )
+        )
+    assert browser.find_element(By.ID, "input").get_property("value") == "ab"
+
+
+def test_states_behind_measurements_are_shown(browser, address):
+    visit(browser, address, "motor", "phone")
+    browser.find_element(By.ID, "input").send_keys("0.1 0\n0 0.1\n4 4\n4.1 4\n")
+    wait_for(browser, "state 1 (2)")
+
+
 def test_what_cannot_be_answered_is_said(browser, address):
     visit(browser, address, "logs", "phone")
     browser.find_element(By.ID, "input").send_keys("erase")
@@ -103,4 +151,6 @@ def test_what_cannot_be_answered_is_said(browser, address):
 def test_all_models_are_listed(browser, address):
     browser.get(address)
     links = browser.find_elements(By.CSS_SELECTOR, "a.choice")
-    assert [link.text.split("\n")[0] for link in links] == ["en", "lamp", "logs", "names"]
+    assert [link.text.split("\n")[0] for link in links] == [
+        *("en", "lamp", "letters", "logs", "motor", "names", "steps")
+    ]

@@ -257,3 +257,48 @@ def test_tables_and_series_are_frames():
     assert (last.name, last.labels[0]) == ("robot", series.labels[2])
     np.testing.assert_array_equal(last.inputs[0], series.inputs[2])
     assert as_frames(series) is series
+
+
+def test_semicolons_part_cells_and_commas_may_be_points(tmp_path, monkeypatch):
+    rows = [f"{i},5;{-i};{'on' if i % 2 else 'off'}" for i in range(50_000)]
+    (tmp_path / "a.csv").write_text("\n".join(["x;y;mode", *rows]) + "\n")
+    (tmp_path / "b.csv").write_text("\n".join(rows).replace(",", "."))
+    found, plain = ss.read_frames(tmp_path / "a.csv"), ss.read_frames(tmp_path / "b.csv")
+    assert found.columns == ("x", "y")
+    np.testing.assert_array_equal(found.frames[:2], [[0.5, 0.0], [1.5, -1.0]])
+    np.testing.assert_array_equal(found.frames, plain.frames)
+    assert found.labels == plain.labels
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_a_cell_that_is_no_number_is_told_with_its_line(tmp_path, holes):
+    for n_before in (1, 60_000):  # in the first block, and in one that pyarrow would read
+        (tmp_path / "a.csv").write_text("x,y,mode\n" + "1,2,go\n" * n_before + "3,abc,stop\n")
+        line = n_before + 2
+        with pytest.raises(
+            InvalidData, match=rf"a.csv:{line}: .* number in column 'y', found 'abc'"
+        ):
+            ss.read_frames(tmp_path / "a.csv", label="mode", holes=holes)
+
+
+def test_readings_are_chosen_by_name_or_number(tmp_path):
+    (tmp_path / "a.csv").write_text("time,y,x,note\n1,20,10,a\n2,21,11,b\n")
+    by_name = ss.read_frames(tmp_path / "a.csv", columns=["x", "y"])
+    assert by_name.columns == ("x", "y")
+    assert by_name.frames.tolist() == [[10, 20], [11, 21]]
+    assert ss.read_frames(tmp_path / "a.csv", columns=["3", "2"]).frames.tolist() == [
+        [10, 20],
+        [11, 21],
+    ]
+    with pytest.raises(InvalidParameter, match=r"columns must name a column of .*; got 'z'"):
+        ss.read_frames(tmp_path / "a.csv", columns=["x", "z"])
+    with pytest.raises(InvalidData, match="'note' do not hold numbers"):
+        ss.read_frames(tmp_path / "a.csv", columns=["x", "note"], label="time")
+
+
+def test_without_a_header_as_many_columns_go_by_position(tmp_path):
+    (tmp_path / "a.csv").write_text("10,20,on\n11,21,off\n")
+    found = ss.read_frames(tmp_path / "a.csv", columns=["x", "y"])
+    assert found.frames.tolist() == [[10, 20], [11, 21]]
+    with pytest.raises(InvalidParameter, match="columns must name a column"):
+        ss.read_frames(tmp_path / "a.csv", columns=["x", "y", "z"])

@@ -8,6 +8,7 @@ from sigmastar.cli import options
 from sigmastar.cli.inputs import load_automaton, read_any, text_format
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 
 __all__ = ["anomalies"]
@@ -21,8 +22,9 @@ def anomalies(
         option("--normal", "Normal sequences, not learned from: sets the threshold.", "FILE"),
     ] = None,
     false_alarms: Annotated[
-        float, option("--false-alarms", "Share of the normal ones that may be called odd.", "X")
-    ] = 0.01,
+        float | None,
+        option("--false-alarms", "Share of the normal ones called odd; 0.01 by default.", "X"),
+    ] = None,
     by: Annotated[
         str, choice("--by", ("max", "mean"), "As odd as the oddest event, or as all on the mean")
     ] = "max",
@@ -42,6 +44,10 @@ def anomalies(
     """
     from sigmastar.automata.inference import alarm_threshold, anomaly_scores
 
+    if false_alarms is not None and normal is None:
+        raise InvalidParameter(
+            "--false-alarms needs normal sequences to count them on. Give some with --normal FILE."
+        )
     machine = load_automaton(model, or_predictor=True)
     known = format or text_format(model)
     corpus = read_any(data, known)
@@ -49,7 +55,8 @@ def anomalies(
     with stage(f"Looking at {len(corpus):,} sequences"):
         if normal is not None:
             usual = read_any(normal, known)
-            threshold = alarm_threshold(machine, usual, false_alarms=false_alarms, by=by)  # type: ignore[arg-type]
+            share = 0.01 if false_alarms is None else false_alarms
+            threshold = alarm_threshold(machine, usual, false_alarms=share, by=by)  # type: ignore[arg-type]
         found = anomaly_scores(machine, corpus, by=by)  # type: ignore[arg-type]
     rows = []
     for number, (score, place, bits) in enumerate(zip(*found, strict=True)):

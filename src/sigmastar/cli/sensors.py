@@ -14,9 +14,11 @@ from sigmastar.cli.inputs import announce_stdin, load_kind, reading_of
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_table
 from sigmastar.cli.sensors_files import (
+    ColumnsOption,
     FramesArgument,
     LabelOption,
     LengthOption,
+    columns_of,
     labelled_table,
     read_table,
 )
@@ -67,6 +69,12 @@ NodesOption = Annotated[
 ]
 
 
+def _learned_columns(path: Path, tagger: Any) -> list[str] | None:
+    """Return the names of the readings that a tagger was learned from, as far as they are known."""
+    names = tagger.columns if tagger.kind == _STATES else reading_of(path).get("columns")
+    return [str(name) for name in names] if isinstance(names, (list, tuple)) and names else None
+
+
 @app.command()
 def tag(
     model: TaggerArgument,
@@ -74,6 +82,7 @@ def tag(
     output: options.TextOutput = "-",
     label: LabelOption = None,
     sequence: options.Sequence = None,
+    columns: ColumnsOption = None,
     decoding: DecodingOption = "marginal",
     max_nodes: NodesOption = None,
     json: options.Json = False,
@@ -85,7 +94,9 @@ def tag(
     cat new.csv | sigmastar sensors tag walk.sigma - --decoding filter --json
     """
     tagger = _load(model)
-    table = read_table(frames, label=label, sequence=sequence, holes=tagger.kind == _STATES)
+    chosen = columns_of(columns) or _learned_columns(model, tagger)
+    how = {"label": label, "sequence": sequence, "columns": chosen}
+    table = read_table(frames, **how, holes=tagger.kind == _STATES)
     tagged = _tagged(tagger, table, decoding, max_nodes)
     if json:
         told = {"labels": tagged.labels, "confidence": tagged.confidence}
@@ -108,6 +119,7 @@ def evaluate(
     label: LabelOption = None,
     sequence: options.Sequence = None,
     length: LengthOption = None,
+    columns: ColumnsOption = None,
     decoding: DecodingOption = "marginal",
     max_nodes: NodesOption = None,
     json: options.Json = False,
@@ -124,9 +136,10 @@ def evaluate(
     from sigmastar.core.confusion import check_overlap, confusion
 
     tagger = _load(model)
-    asked = {"label": label, "sequence": sequence}
-    columns = reading_of(model) | {name: value for name, value in asked.items() if value}
-    table, known = labelled_table(frames, **(columns | {"length": length}))
+    asked = {"label": label, "sequence": sequence, "columns": columns_of(columns)}
+    asked["columns"] = asked["columns"] or _learned_columns(model, tagger)
+    how = reading_of(model) | {name: value for name, value in asked.items() if value}
+    table, known = labelled_table(frames, **(how | {"length": length}))
     names = tagger.names if tagger.kind == _STATES else tagger.labels.symbols
     check_overlap(names, known, "labels", "Name the column of the labels: --label.")
     tagged = _tagged(tagger, table, decoding, max_nodes)

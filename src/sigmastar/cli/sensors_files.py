@@ -13,7 +13,15 @@ from sigmastar.core.errors import InvalidData
 if TYPE_CHECKING:
     from sigmastar.corpus.frames import FrameTable
 
-__all__ = ["FramesArgument", "LabelOption", "LengthOption", "labelled_table", "read_table"]
+__all__ = [
+    "ColumnsOption",
+    "FramesArgument",
+    "LabelOption",
+    "LengthOption",
+    "columns_of",
+    "labelled_table",
+    "read_table",
+]
 
 FramesArgument = Annotated[
     str,
@@ -28,10 +36,19 @@ LabelOption = Annotated[
         "--label", "Column of labels, name or number from 1; the one of text by default.", "COLUMN"
     ),
 ]
+ColumnsOption = Annotated[
+    str | None,
+    option("--columns", "Columns of the readings; by default all that are left.", "COLUMN,..."),
+]
 LengthOption = Annotated[
     int | None,
     option("--length", "Cut sequences into pieces of this many frames.", "N", min=3),
 ]
+
+
+def columns_of(text: str | None) -> list[str] | None:
+    """Return the names or numbers of columns in an option."""
+    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def read_table(path: str, **columns: Any) -> FrameTable:

@@ -11,6 +11,7 @@ from sigmastar.cli import options
 from sigmastar.cli.inputs import announce_stdin, load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved
+from sigmastar.cli.sensors_files import ColumnsOption, columns_of
 from sigmastar.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def learn(
         option("--label", "Column of known states, empty where unknown: name or number.", "COLUMN"),
     ] = None,
     sequence: options.Sequence = None,
+    columns: ColumnsOption = None,
     max_iter: Annotated[int, option("--max-iter", "Steps of EM at most.", "N", min=0)] = 100,
     restarts: Annotated[int, option("--restarts", "Starts; the best goes on.", "N", min=1)] = 1,
     checkpoint: Annotated[
@@ -83,7 +85,7 @@ def learn(
 
     if states != "auto" and not states.isdigit():
         raise InvalidParameter(f"--states must be a number or 'auto'; got {states!r}.")
-    table = _read(frames, label, sequence)
+    table = _read(frames, label, sequence, columns_of(columns))
     names, y, n_states = _known(table, states, label)
     hmm = _estimator(emission, n_states, covariance, components)
     hmm.set_params(
@@ -119,6 +121,7 @@ def states(
     label: Annotated[
         str | None, option("--label", "Column to leave out: name or number.", "COLUMN")
     ] = None,
+    columns: ColumnsOption = None,
     proba: Annotated[bool, option("--proba", "Print the probability of every state too.")] = False,
     surprise: Annotated[bool, option("--surprise", "Print how unexpected each frame was.")] = False,
     json: options.Json = False,
@@ -135,7 +138,7 @@ def states(
     from sigmastar.sensors.hmm.inference.smooth import log_masses, smooth
 
     hmm = _load(model)
-    table = _read(frames, label, sequence)
+    table = _read(frames, label, sequence, columns_of(columns) or hmm.columns)
     data = as_measurements(table.values, table.lengths)
     path = decode(hmm, data).states
     names = hmm.names or ()
@@ -160,11 +163,11 @@ def states(
     emit_lines(lines, output)
 
 
-def _read(path: str, label: str | None, sequence: str | None) -> FrameTable:
+def _read(path: str, label: str | None, sequence: str | None, columns: Any) -> FrameTable:
     from sigmastar.corpus.readers.frames import read_frames
 
     announce_stdin(path)
-    return read_frames(path, label=label, sequence=sequence, holes=True)
+    return read_frames(path, label=label, sequence=sequence, columns=columns, holes=True)
 
 
 def _load(path: Path) -> Any:

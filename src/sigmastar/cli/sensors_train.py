@@ -10,9 +10,11 @@ from sigmastar.cli.inputs import remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import show_saved
 from sigmastar.cli.sensors_files import (
+    ColumnsOption,
     FramesArgument,
     LabelOption,
     LengthOption,
+    columns_of,
     labelled_table,
     read_table,
 )
@@ -86,6 +88,7 @@ def train(
     label: LabelOption = None,
     sequence: options.Sequence = None,
     length: LengthOption = None,
+    columns: ColumnsOption = None,
     method: Annotated[
         str, choice("--method -m", choices.SENSOR_METHODS, "How the tagger is learned", "METHOD")
     ] = "spectral",
@@ -189,7 +192,8 @@ def train(
     kind = features or ("centroids" if method == "gibbs" else "forest")
     wanted = _Wanted(method, kind, window, seed, given)
     _refuse_what_is_not_read(wanted)
-    table, known = labelled_table(frames, label=label, sequence=sequence, length=length)
+    how = {"sequence": sequence, "length": length, "columns": columns_of(columns)}
+    table, known = labelled_table(frames, label=label, **how)
     if len(set(known)) < 2:
         raise InvalidData(
             f"{frames}: has one label only, {known[0]!r}: there is nothing to tell apart. Name the "
@@ -207,10 +211,11 @@ def train(
     tagger = _tagger(wanted, points, table)
     more: dict[str, Any] = {}
     if unlabelled is not None:
-        more["unlabelled"] = read_table(unlabelled, sequence=sequence, length=length)
+        more["unlabelled"] = read_table(unlabelled, **how)
     with stage("Training"):
         tagger.fit(table, known, **more)
-    remember(tagger, label=label, sequence=sequence, length=length)
+    # Readings go by name from now on, wherever they stand in another file.
+    remember(tagger, label=label, **(how | {"columns": table.columns}))
     tagger.save(output)
     show_saved(
         "Learned a tagger of measurements", _report(tagger, method, table), output, json=json

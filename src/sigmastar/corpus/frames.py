@@ -184,8 +184,9 @@ class Frames:
         """Set a random share of the sequences aside; neither part is empty."""
         if len(self) < 2:
             raise InvalidData(
-                "choosing by validation needs at least two sequences; "
-                f"got {len(self)}. Cut the stream into pieces, or give validation=(X, y)."
+                f"choosing by validation needs at least two sequences; got {len(self)}. Say what "
+                "tells them apart (sequence=, --sequence COLUMN), cut the stream into pieces "
+                "(length=, --length N), or give validation=(X, y)."
             )
         held = draw_part(len(self), fraction, rng, least=1)
         return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))

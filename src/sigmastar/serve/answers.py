@@ -25,7 +25,7 @@ from sigmastar.serve.store import Served
 from sigmastar.transducers.inference import best_outputs
 from sigmastar.transducers.models.parametric import ParametricTransducer
 
-__all__ = ["OPERATIONS", "TEXT_TAGGERS", "Operation", "answer", "operations_of"]
+__all__ = ["OPERATIONS", "TEXT_TAGGERS", "Operation", "answer", "operations_of", "reads_characters"]
 
 Request = Mapping[str, Any]
 _AUTOMATA = ("WFA", "PFA", "HMM", "Ngram", "ContextMixture")
@@ -95,15 +95,20 @@ def _checked(operation: Operation, request: Any, limits: Limits) -> dict[str, An
     return checked
 
 
+def reads_characters(served: Served) -> bool:
+    """Tell whether text is cut into characters for a model over symbols, or else at spaces."""
+    spelled = served.reading.get("format")
+    return spelled == "chars" or (
+        spelled != "words"
+        and all(isinstance(s, str) and len(s) == 1 for s in served.model.alphabet)
+    )
+
+
 def _sequence(served: Served, given: Any, limits: Limits) -> list[Any]:
     """Read one input as symbols of the model."""
     alphabet = served.model.alphabet
     if isinstance(given, str):
-        spelled = served.reading.get("format")
-        by_character = spelled == "chars" or (
-            spelled != "words" and all(isinstance(s, str) and len(s) == 1 for s in alphabet)
-        )
-        given = list(given) if by_character else given.split()
+        given = list(given) if reads_characters(served) else given.split()
     _check_list(given, limits, "symbols")
     symbols = []
     for symbol in given:

@@ -29,7 +29,7 @@ const colour = (place) => `var(--c${place % 8})`;
 const show = {
   predict([row], [anomaly]) {
     const top = Math.max(...row.map((entry) => entry.p));
-    const follow = (symbol) => () => { input.value = joined(input.value, String(symbol)); ask(0); input.focus(); };
+    const follow = (symbol) => () => { picked = [...symbols(), String(symbol)]; input.value = written(picked); ask(0); input.focus(); };
     output.replaceChildren(...row.map((entry) => make(
       "button",
       { class: entry.end ? "bar end" : "bar", type: "button", ...(entry.end ? { disabled: "" } : { click: follow(entry.symbol) }) },
@@ -37,8 +37,7 @@ const show = {
       make("i", { style: `width:${(100 * entry.p) / top}%` }),
       make("span", {}, percent(entry.p)),
     )));
-    const symbols = pieces(input.value);
-    chips.replaceChildren(...symbols.map((symbol, place) => make("span", {
+    chips.replaceChildren(...symbols().map((symbol, place) => make("span", {
       class: "chip", title: `${anomaly.surprise[place].toFixed(2)} bits`,
       style: `opacity:${Math.max(0.45, 1 - anomaly.surprise[place] / 20)}`,
     }, symbol)));
@@ -54,7 +53,7 @@ const show = {
   transduce([found]) {
     const total = found.reduce((sum, entry) => sum + Math.exp(entry.log_score - found[0].log_score), 0);
     output.replaceChildren(...found.map((entry, place) => make(
-      "div", { class: "bar end" },
+      "div", { class: "bar still" },
       make("span", { class: place ? "" : "best" }, Array.isArray(entry.output) ? entry.output.join(" ") : entry.output),
       make("i", { style: `width:${(100 * Math.exp(entry.log_score - found[0].log_score)) / total}%` }),
       make("span", {}, percent(Math.exp(entry.log_score - found[0].log_score) / total)),
@@ -71,9 +70,12 @@ const show = {
     output.replaceChildren(legend, strip, make("p", { class: "lead" }, `${stream.labels.length} frames`));
   },
 };
-let spaced = true;
-const pieces = (text) => (spaced ? text.split(/\s+/).filter(Boolean) : [...text]);
-const joined = (text, symbol) => (spaced ? `${text.trimEnd()} ${symbol}`.trim() : text + symbol);
+const pieces = (text) => (MODEL.spaced ? text.split(/\s+/).filter(Boolean) : [...text]);
+const written = (list) => list.join(MODEL.spaced ? " " : "");
+// What was clicked together stays as it was clicked, as long as nobody types: symbols may have spaces in them.
+let picked = [];
+const isPicked = () => picked.length > 0 && input.value === written(picked);
+const symbols = () => (isPicked() ? picked : pieces(input.value));
 // Lines of numbers; a first line without any is the header, columns of text are left out.
 function frames(text) {
   const rows = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => line.split(/[,;\t ]+/).filter((cell) => cell !== ""));
@@ -83,21 +85,30 @@ function frames(text) {
 async function answer() {
   const turn = ++asked, text = input.value;
   if (!text.trim() && MODEL.ask !== "predict") { output.replaceChildren(); return; }
+  // A word to those who wait: the first question to a large model may take a while.
+  const patience = setTimeout(() => output.classList.add("waiting"), 300);
   try {
     let found, more;
     if (MODEL.ask === "predict") {
-      found = await fetched(":predict", { inputs: [text], k: 12 });
-      more = await fetched(":anomalies", { inputs: [text] });
+      const given = isPicked() ? picked : text;
+      found = await fetched(":predict", { inputs: [given], k: 12 });
+      more = await fetched(":anomalies", { inputs: [given] });
     } else if (MODEL.ask === "frames") found = await fetched(":tag", { inputs: [frames(text)] });
     else if (MODEL.ask === "tag") found = await fetched(":tag", { inputs: [text] });
     else found = await fetched(":transduce", { inputs: [text.trim()], k: 5 });
     if (turn !== asked) return;
     problem.textContent = "";
-    if (more && MODEL.ask === "predict") spaced = pieces(text).length === more.outputs[0].surprise.length - 1 ? spaced : !spaced;
     show[MODEL.ask](found.outputs, more && more.outputs);
   } catch (error) {
     if (turn === asked) problem.textContent = error.message;
+  } finally {
+    clearTimeout(patience);
+    if (turn === asked) output.classList.remove("waiting");
   }
+}
+function told(value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 4 }) : String(value);
 }
 function ask(wait = 150) { clearTimeout(timer); timer = setTimeout(answer, wait); }
 input.addEventListener("input", () => ask());
@@ -111,10 +122,9 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 fetched("").then((model) => {
   $("facts").replaceChildren(...Object.entries(model.facts).map(([name, value]) => make(
-    "div", { class: String(value).length > 14 ? "long" : "" },
-    make("dt", {}, name.replaceAll("_", " ")), make("dd", {}, typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 4 }) : String(value)),
+    "div", { class: told(value).length > 14 ? "long" : "" },
+    make("dt", {}, name.replace(/^n_grams$/, "n-grams").replaceAll("_", " ")), make("dd", {}, told(value)),
   )));
-  spaced = !/^(\S, )+\S$/.test(String(model.facts.alphabet ?? "")) ;
   if (MODEL.ask === "predict") answer();
 }).catch((error) => { problem.textContent = error.message; });
 if (MODEL.graph) fetched("/graph.svg").then((svg) => { $("graph").innerHTML = svg; }).catch(() => $("graph").parentNode.remove());

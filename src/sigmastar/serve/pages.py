@@ -8,7 +8,7 @@ from typing import Any
 
 from sigmastar.drawing.graph import draw_graph
 from sigmastar.drawing.markup import Child, Markup, element, join
-from sigmastar.serve.answers import operations_of
+from sigmastar.serve.answers import operations_of, reads_characters
 from sigmastar.serve.limits import Refused
 from sigmastar.serve.store import ModelStore, Served
 from sigmastar.show.report.page import stylesheet
@@ -57,6 +57,8 @@ def model_page(served: Served) -> str:
     what = "frames" if kind in ("ContinuousTagger", "MeasurementHMM") else asked[0]
     title, invitation = _INVITATIONS[what]
     told = {"name": served.name, "ask": what, "graph": kind in _AUTOMATA}
+    if what == "predict":
+        told["spaced"] = not reads_characters(served)
     box = element(
         "section",
         element("h2", title),

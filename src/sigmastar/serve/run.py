@@ -88,8 +88,9 @@ def warm_up(served: Served, limits: Limits) -> None:
     example: Any = "a"
     if hasattr(model, "alphabet") and len(model.alphabet):
         example = [model.alphabet[0]]
-    elif model.kind == "ContinuousTagger":
-        example = [[0.0] * model.n_inputs] * 3
+    elif model.kind in ("ContinuousTagger", "MeasurementHMM"):
+        width = model.n_inputs if model.kind == "ContinuousTagger" else model.n_columns
+        example = [[0.0] * width] * 3
     for operation in operations_of(served):
         request: dict[str, Any] = {} if operation == "sample" else {"inputs": [example, example]}
         try:

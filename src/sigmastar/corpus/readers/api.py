@@ -122,6 +122,8 @@ def read_corpus_as(
     with Source(path) as source:
         found = _format_of(source, format, chunk)
         named = base_name(source.path).endswith(".tsv")
+        if format is None and b"\0" in source.head():
+            raise InvalidData(f"{source.path}: is not text; it holds zero bytes.")
         if found == "pairs" and format is None and column is None and not named:
             raise InvalidData(
                 f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
@@ -279,6 +281,8 @@ def read_tagged(
     _check(target_alphabet, unknown, limit)
     with Source(path) as source:
         format = detect_format(source, format)
+        if format not in TAGGED and not source.head(1):
+            raise InvalidData(f"{source.path}: has no tagged sentences; the file is empty.")
         if format not in TAGGED:
             raise InvalidData(
                 f"{source.path}: expected tagged sentences; the format looks like {format!r}. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,15 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.types import FloatArray
 
-__all__ = ["Roles", "check_finite", "find_roles"]
+__all__ = ["Roles", "Wanted", "check_finite", "find_roles"]
+
+
+class Wanted(NamedTuple):
+    """Names or numbers (from 1) of columns that were asked for."""
+
+    label: str | None = None
+    sequence: str | None = None
+    columns: Sequence[str] | None = None  # of the readings
 
 
 class Roles(NamedTuple):
@@ -21,7 +30,12 @@ class Roles(NamedTuple):
 
 
 def find_roles(
-    name: str, columns: list[str], numeric: list[bool], label: str | None, sequence: str | None
+    name: str,
+    columns: list[str],
+    numeric: list[bool],
+    wanted: Wanted,
+    *,
+    named: bool = True,
 ) -> Roles:
     """Find the columns of labels and of sequences; the others must hold numbers.
 
@@ -31,24 +45,46 @@ def find_roles(
         The file, for messages.
     columns, numeric : lists
         What columns are called, and whether they hold numbers.
-    label, sequence : str or None
-        Name or number (from 1) of a column; see :func:`read_frames` for what None means.
+    wanted : Wanted
+        What was asked for; see :func:`read_frames` for what None means.
+    named : bool
+        Whether the columns have names of their own.
     """
-    sequence_at = _find(name, columns, sequence, "sequence")
-    label_at = _find(name, columns, label, "label")
+    sequence_at = _find(name, columns, wanted.sequence, "sequence")
+    label_at = _find(name, columns, wanted.label, "label")
     texts = [i for i, is_number in enumerate(numeric) if not is_number and i != sequence_at]
     if label_at is None and len(texts) == 1:
         label_at = texts[0]
+    if wanted.columns is not None:
+        rest = [i for i in range(len(columns)) if i not in (label_at, sequence_at)]
+        chosen = _chosen(name, columns, wanted.columns, rest, named)
+        texts = [i for i in texts if i in chosen]
     others = [columns[i] for i in texts if i != label_at]
     if others:
         raise InvalidData(
             f"{name}: the columns {', '.join(map(repr, others))} do not hold numbers. "
-            "Say which one is the label (--label), and drop the others."
+            "Say which one is the label (--label), and leave the others out: choose the columns "
+            "of the readings (columns=, on the command line --columns)."
         )
+    if wanted.columns is not None:
+        return Roles(chosen, label_at, sequence_at)
     readings = tuple(i for i in range(len(columns)) if i not in (label_at, sequence_at))
     if not readings:
         raise InvalidData(f"{name}: must have at least one column of numbers; it has none.")
     return Roles(readings, label_at, sequence_at)
+
+
+def _chosen(
+    name: str, columns: list[str], wanted: Sequence[str], rest: list[int], named: bool
+) -> tuple[int, ...]:
+    """Find the columns of readings. Those without names go by position if there are as many."""
+    if not wanted:
+        raise InvalidParameter("columns must name at least one column; got none.")
+    numbers = all(text.isdigit() for text in wanted)
+    if not named and not numbers and len(rest) == len(wanted):
+        return tuple(rest)
+    found = [_find(name, columns, text, "columns") for text in wanted]
+    return tuple(i for i in found if i is not None)
 
 
 def _find(name: str, columns: list[str], wanted: str | None, usual: str) -> int | None:

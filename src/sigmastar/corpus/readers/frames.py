@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from sigmastar.core.extras import require
 from sigmastar.core.memory import check_memory
 from sigmastar.core.progress import stage
 from sigmastar.corpus.frames import Frames, FrameTable
-from sigmastar.corpus.readers.frame_columns import check_finite, find_roles
+from sigmastar.corpus.readers.frame_columns import Wanted, check_finite, find_roles
 from sigmastar.corpus.readers.frames_csv import read_csv_frames
 from sigmastar.corpus.readers.source import base_name
 
@@ -32,15 +33,16 @@ def read_frames(
     sequence: str | None = None,
     length: int | None = None,
     holes: bool = False,
+    columns: Sequence[str] | None = None,
 ) -> FrameTable:
     """Read a file of frames.
 
     Parameters
     ----------
     path : str or path
-        ``.csv``, ``.tsv``, ``.data`` or ``.txt`` (commas or tabs, with or without a header,
-        compressed or not; ``"-"`` is such text on standard input), ``.npz`` (arrays ``frames``, and
-        if you like ``labels`` and ``lengths``) or ``.parquet``.
+        ``.csv``, ``.tsv``, ``.data`` or ``.txt`` (commas, semicolons or tabs, with or without a
+        header, compressed or not; ``"-"`` is such text on standard input), ``.npz`` (arrays
+        ``frames``, and if you like ``labels`` and ``lengths``) or ``.parquet``.
     label : str, optional
         Name of the label column, or its number from 1. By default the column named "label", or the
         only one that does not hold numbers.
@@ -53,22 +55,26 @@ def read_frames(
     holes : bool
         Whether readings and labels may be missing: empty cells, "NA", "nan", "null", "none" and
         "?" then become NaN, and labels None. Without it they are errors.
+    columns : sequence of str, optional
+        Names or numbers of the columns of readings, in the order wanted; by default all that have
+        no other use. A file without a header goes by position if it has as many.
     """
     name = os.fspath(path)
     if length is not None and length < 3:
         raise InvalidParameter(f"length must be an integer of at least 3; got {length}.")
     with stage(f"Reading {os.path.basename(name)}"):
-        frames = _read(name, base_name(name), label, sequence, holes)
+        wanted = Wanted(label, sequence, None if columns is None else tuple(map(str, columns)))
+        frames = _read(name, base_name(name), wanted, holes)
     return FrameTable.of(frames if length is None else frames.cut(length, least=3))
 
 
-def _read(name: str, plain: str, label: str | None, sequence: str | None, holes: bool) -> Frames:
+def _read(name: str, plain: str, wanted: Wanted, holes: bool) -> Frames:
     if plain.endswith(".npz"):
         return _read_npz(name, holes)
     if plain.endswith((".parquet", ".pq")):
-        return _read_parquet(name, label, sequence, holes)
+        return _read_parquet(name, wanted, holes)
     if plain == "-" or plain.endswith((".csv", ".tsv", ".data", ".txt")):
-        return read_csv_frames(name, label, sequence, holes=holes)
+        return read_csv_frames(name, wanted, holes=holes)
     raise InvalidParameter(
         f"path must end in .csv, .tsv, .data, .txt (.gz, .xz too), .npz or .parquet; got {name!r}. "
         "Rename the file."
@@ -119,7 +125,7 @@ def _check_expansion(name: str) -> None:
     check_memory(2.0 * size, f"{name}: unpacking it", "Cut the frames into several files.")
 
 
-def _read_parquet(name: str, label: str | None, sequence: str | None, holes: bool) -> Frames:
+def _read_parquet(name: str, wanted: Wanted, holes: bool) -> Frames:
     pa = require("pyarrow", "arrow", "reading Parquet files")
     parquet = require("pyarrow.parquet", "arrow", "reading Parquet files")
     try:
@@ -131,7 +137,7 @@ def _read_parquet(name: str, label: str | None, sequence: str | None, holes: boo
         pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
         for field in table.schema
     ]
-    roles = find_roles(name, columns, numeric, label, sequence)
+    roles = find_roles(name, columns, numeric, wanted)
     try:
         readings = [table.column(i).to_pylist() for i in roles.readings]
         values = np.array(readings, dtype=np.float64).T.copy()

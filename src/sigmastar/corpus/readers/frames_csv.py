@@ -20,7 +20,7 @@ from sigmastar.core.errors import InvalidData, ParseError
 from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet, counting_codes
 from sigmastar.corpus.frames import Frames, is_missing
-from sigmastar.corpus.readers.frame_columns import Roles, check_finite, find_roles
+from sigmastar.corpus.readers.frame_columns import Roles, Wanted, check_finite, find_roles
 from sigmastar.corpus.readers.source import Source
 
 __all__ = ["read_csv_frames"]
@@ -29,11 +29,9 @@ _SPELLED = ["", "NA", "na", "NaN", "nan", "NULL", "null", "None", "none", "?"]  
 _BATCH = 4096  # rows whose cells are held as strings
 
 
-def read_csv_frames(
-    name: str, label: str | None, sequence: str | None, *, holes: bool = False
-) -> Frames:
+def read_csv_frames(name: str, wanted: Wanted, *, holes: bool = False) -> Frames:
     """Read a file whose lines are frames; see :func:`read_frames` for the columns."""
-    reading = _Reading(name, label, sequence, holes)
+    reading = _Reading(name, wanted, holes)
     with_arrow = find_spec("pyarrow") is not None
     with Source(name) as source:
         blocks = source.blocks()
@@ -68,10 +66,10 @@ class _Words:
 class _Reading:
     """What has been read of a file so far."""
 
-    def __init__(self, name: str, label: str | None, sequence: str | None, holes: bool) -> None:
+    def __init__(self, name: str, wanted: Wanted, holes: bool) -> None:
         self.name = name
         self.holes = holes
-        self.wanted = label, sequence
+        self.wanted = wanted
         self.delimiter = ""
         self.width = 0
         self.header: list[str] | None = None
@@ -79,6 +77,7 @@ class _Reading:
         self.n_rows = 0
         self.breaks = [0]  # rows before which there are blank lines
         self.rows: list[list[str]] = []  # read, but not yet turned into numbers
+        self.lines: list[int] = []  # where these stand
         self.values: list[FloatArray] = []
         self.labels, self.sequences = _Words(), _Words()
 
@@ -92,12 +91,13 @@ class _Reading:
                 if not self.width:
                     self.width = len(cells)
                     least = 1 if self.holes else min(self.width, 2)
-                    if sum(map(_is_number, cells)) < least and number == 1:
+                    if sum(map(self._is_number, cells)) < least and number == 1:
                         self.header = [cell.strip() for cell in cells]
                         continue
                 if len(cells) != self.width:
                     raise ParseError(self.name, number, f"{self.width} cells", f"{len(cells)}")
                 self.rows.append(cells)
+                self.lines.append(number)
                 self.n_rows += 1
                 if len(self.rows) == _BATCH:
                     self._convert_rows()
@@ -108,7 +108,7 @@ class _Reading:
 
     def add_block(self, block: bytes) -> bool:
         """Read a block of lines with pyarrow, unless that could differ from :meth:`add_lines`."""
-        if self.roles is None or b'"' in block:
+        if self.roles is None or b'"' in block or (self.delimiter == ";" and b"," in block):
             return False
         sizes = _line_sizes(block)
         filled = sizes > 0
@@ -152,14 +152,14 @@ class _Reading:
         """Give the cells of each line; a blank line has none."""
         if not self.delimiter:
             line = next(lines, "")
-            self.delimiter = "\t" if "\t" in line else ","
+            self.delimiter = next((mark for mark in "\t;" if mark in line), ",")
             lines = chain([line], lines)
         number = first - 1
         try:
             for number, cells in enumerate(csv.reader(lines, delimiter=self.delimiter), first):
                 yield number, [] if cells == [""] else cells
         except csv.Error as error:
-            expected = "cells between commas or tabs"
+            expected = "cells between commas, semicolons or tabs"
             raise ParseError(self.name, number + 1, expected, str(error)) from None
 
     def _end_sequence(self, row: int) -> None:
@@ -170,21 +170,42 @@ class _Reading:
         if not self.rows:
             return
         rows, self.rows = self.rows, []
+        lines, self.lines = self.lines, []
+        columns = self.header or [str(i + 1) for i in range(self.width)]
         if self.roles is None:
-            columns = self.header or [str(i + 1) for i in range(self.width)]
-            numeric = [_is_number(cell) for cell in self._typical(rows)]
-            self.roles = find_roles(self.name, columns, numeric, *self.wanted)
+            numeric = [self._is_number(cell) for cell in self._typical(rows)]
+            named = self.header is not None
+            self.roles = find_roles(self.name, columns, numeric, self.wanted, named=named)
+        chosen = [[self._number(row[i]) for i in self.roles.readings] for row in rows]
+        if self.holes:
+            chosen = [["nan" if is_missing(cell) else cell for cell in row] for row in chosen]
         try:
-            chosen = [[row[i] for i in self.roles.readings] for row in rows]
-            if self.holes:
-                chosen = [["nan" if is_missing(cell) else cell for cell in row] for row in chosen]
             self.values.append(np.array(chosen, dtype=np.float64))
-        except ValueError as error:
-            raise InvalidData(f"{self.name}: every reading must be a number: {error}.") from None
+        except ValueError:
+            line, column, cell = next(
+                (line, columns[self.roles.readings[i]], cell)
+                for line, row in zip(lines, chosen, strict=True)
+                for i, cell in enumerate(row)
+                if not self._is_number(cell)
+            )
+            raise ParseError(
+                self.name, line, f"a number in column {column!r}", repr(cell[:40])
+            ) from None
         if self.roles.label is not None:
             self.labels.add(row[self.roles.label].strip() for row in rows)
         if self.roles.sequence is not None:
             self.sequences.add(row[self.roles.sequence] for row in rows)
+
+    def _number(self, cell: str) -> str:
+        """Return a number as Python reads it: between semicolons 1,5 is one and a half."""
+        return cell.replace(",", ".") if self.delimiter == ";" else cell
+
+    def _is_number(self, cell: str) -> bool:
+        try:
+            float(self._number(cell))
+        except ValueError:
+            return False
+        return True
 
     def _typical(self, rows: list[list[str]]) -> list[str]:
         """Give a cell of every column that tells what it holds: the first that is not missing."""
@@ -244,11 +265,3 @@ def _line_sizes(block: bytes) -> IndexArray:
     sizes = np.diff(ends, prepend=-1) - 1
     returns = (sizes > 0) & (text[ends - 1] == ord("\r"))
     return np.asarray(sizes - returns, dtype=np.int64)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

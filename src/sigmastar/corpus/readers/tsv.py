@@ -22,12 +22,10 @@ def tsv_pairs(
             continue
         fields = text.split("\t")
         if len(fields) < needed:
-            raise ParseError(
-                source.path,
-                number,
-                f"at least {needed} tab-separated columns",
-                f"{len(fields)} in {text[:60]!r}",
-            )
+            found = f"{len(fields)} in {text[:60]!r}"
+            if "  " in text.strip():  # as in CMU's dictionary
+                found += " (a pronunciation dictionary is read with --format dictionary)"
+            raise ParseError(source.path, number, f"at least {needed} tab-separated columns", found)
         first, second = (
             fields[column].split() if split else fields[column]
             for column, split in zip(columns, at_spaces, strict=True)

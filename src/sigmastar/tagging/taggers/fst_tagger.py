@@ -142,8 +142,8 @@ class FSTTagger(Tagger, StoredModel):
                 info["min_count"] = min_count
             else:
                 raise InvalidParameter(
-                    f"kind={kind!r} needs subsequences: pass corpus= (untagged sentences) or "
-                    "max_length=2."
+                    f"kind={kind!r} needs subsequences: pass corpus= (untagged sentences; --corpus "
+                    "FILE) or max_length=2 (--max-length 2)."
                 )
             info["n_subsequence_nodes"] = parts.n_nodes
             rest = greedy_machine(model, int(kind[-1])) if kind != "s" else None
