@@ -220,6 +220,11 @@ def test_wrong_arguments_are_told_in_words():
         hmm.predict(None)
     with pytest.raises(InvalidParameter, match="y must hold the tags"):
         hmm.score(SENTENCES)
+    for strange in (None, ss.FSTTagger.from_hmm(hmm, "n1")):
+        with pytest.raises(InvalidParameter, match="tagger must be an HMMTagger"):
+            ss.FSTTagger.from_hmm(strange, "n1")
+    with pytest.raises(ss.errors.DataNotFound, match="it is a directory"):
+        ss.load(".")
     with pytest.raises(InvalidParameter, match="model must be a ContinuousTagger"):
         TagStream(ss.WFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a")))
 

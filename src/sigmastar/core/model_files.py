@@ -114,7 +114,8 @@ def _read_file(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Read the record of a file, and its arrays if wanted."""
     if not os.path.isfile(name):
-        raise DataNotFound(f"{name!r} cannot be opened (no such file). Check the path.")
+        what = "it is a directory" if os.path.isdir(name) else "no such file"
+        raise DataNotFound(f"{name!r} cannot be opened ({what}). Check the path.")
     try:
         with safetensors.safe_open(name, framework="np") as file:
             metadata = file.metadata() or {}

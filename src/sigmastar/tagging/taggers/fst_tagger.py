@@ -122,6 +122,10 @@ class FSTTagger(Tagger, StoredModel):
         check("max_length", max_length, AnyOf(Integer(1), Nothing()))
         check("look_ahead", look_ahead, Integer(0))
         check("max_states", max_states, Integer(64, MOST_STATES))
+        if not isinstance(tagger, HMMTagging):
+            raise InvalidParameter(
+                f"tagger must be an HMMTagger, fitted or loaded; got {type(tagger).__name__}."
+            )
         model = tagger.trained_model
         if kind not in ("lazy", "b") and model.heeds_neighbours:
             raise InvalidParameter(

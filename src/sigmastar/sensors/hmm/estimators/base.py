@@ -33,6 +33,13 @@ from sigmastar.sensors.hmm.structure import STRUCTURES, ChainRules, chain_rules
 
 __all__ = ["MeasurementEstimator"]
 
+# Parameters that those who come over will try, and what they are called here.
+_IN_HMMLEARN = {
+    "n_components": "n_states",
+    "n_iter": "max_iter",
+    "covariance_type": "covariance",
+}
+
 
 @dataclass(eq=False, repr=False)
 class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignore[misc]
@@ -122,8 +129,10 @@ class MeasurementEstimator(Asking, DensityMixin, ModelEstimator):  # type: ignor
         """Refuse unknown parameters, and name those there are: who comes over tries old ones."""
         unknown = [name for name in parameters if name not in cls._get_param_names()]
         if unknown:
+            meant = _IN_HMMLEARN.get(unknown[0])
+            hint = f" (what hmmlearn calls so is {meant} here)" if meant else ""
             raise TypeError(
-                f"{cls.__name__} has no parameter {unknown[0]!r}; it has "
+                f"{cls.__name__} has no parameter {unknown[0]!r}{hint}; it has "
                 f"{', '.join(cls._get_param_names())}."
             )
         made: Self = super().__new__(cls)
