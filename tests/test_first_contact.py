@@ -220,6 +220,8 @@ def test_wrong_arguments_are_told_in_words():
         hmm.predict(None)
     with pytest.raises(InvalidParameter, match="y must hold the tags"):
         hmm.score(SENTENCES)
+    with pytest.raises(InvalidData, match=r"tags of the data \(X\) are none"):
+        hmm.score(SENTENCES, [["X"] * 3] * 12)
     for strange in (None, ss.FSTTagger.from_hmm(hmm, "n1")):
         with pytest.raises(InvalidParameter, match="tagger must be an HMMTagger"):
             ss.FSTTagger.from_hmm(strange, "n1")

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import sigmastar as ss
+from sigmastar.cli import main
 from sigmastar.serve import answers
 from sigmastar.serve.counters import Counters
 from sigmastar.serve.gather import each_alone
@@ -247,6 +249,12 @@ def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
         for thread in threads:
             thread.join()
     assert sorted(codes) == [200, 200, 503]
+
+
+def test_what_is_missing_is_told_before_anything_is_loaded(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    result = CliRunner().invoke(main.app, ["serve", "nothing.sigma"])
+    assert isinstance(result.exception, ss.errors.MissingExtra)
 
 
 def test_a_stopped_service_answers_what_it_has_accepted(folder):

@@ -12,6 +12,7 @@ from sigmastar.cli import options
 from sigmastar.cli.options import option
 from sigmastar.cli.output import err
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
 
 __all__ = ["serve"]
@@ -67,6 +68,8 @@ def serve(
     from sigmastar.serve.run import warm_up
     from sigmastar.serve.store import ModelStore
 
+    require("uvicorn", "serve", "A service")  # before models are loaded and kernels compiled
+    require("starlette", "serve", "A service")
     token = os.environ.get("SIGMASTAR_TOKEN") or None
     if token_file is not None:
         token = token_file.read_text(encoding="utf-8").strip()
