@@ -137,7 +137,7 @@ def test_letters_are_clicked_together_without_spaces(browser, address):
 def test_states_behind_measurements_are_shown(browser, address):
     visit(browser, address, "motor", "phone")
     browser.find_element(By.ID, "input").send_keys("0.1 0\n0 0.1\n4 4\n4.1 4\n")
-    wait_for(browser, "state 1 (2)")
+    wait_for(browser, "0 (2)")
 
 
 def test_what_cannot_be_answered_is_said(browser, address):

@@ -116,7 +116,7 @@ def test_length_cuts_sequences(folder):
     [
         ("", InvalidData, "at least one frame"),
         ("a,b\n1,2\n1\n", ParseError, ":3: expected 2 cells"),
-        ("1,2\n1,x\n", InvalidData, "must be a number"),
+        ("1,2\n1,x\n", ParseError, ":2: expected a number in column '2', found 'x'"),
         ("1,2\n1,nan\n", InvalidData, "NaN"),
         ("a,b,c\n1,x,y\n", InvalidData, "do not hold numbers"),
     ],
