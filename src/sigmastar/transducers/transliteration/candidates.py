@@ -18,6 +18,7 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.beams import Found
 from sigmastar.transducers.kernels.joint_beam import Beam, Options, beam_search
+from sigmastar.transducers.kernels.neural import Readings
 from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
@@ -38,6 +39,7 @@ class Candidates:
     path: SymbolArray  # the units of each candidate
     offsets: IndexArray  # and where they begin
     target: Corpus  # what the units spell
+    readings: tuple[Readings, ...] | None = None  # what networks made of the inputs
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -82,7 +84,7 @@ def merged(found: Candidates, others: Candidates) -> Candidates:
     )
     target = Corpus(symbols, bounds, found.target.alphabet)
     log_prob = np.concatenate([found.log_prob, others.log_prob])[rows]
-    return Candidates(found.source, owner[rows], log_prob, path, offsets, target)
+    return Candidates(found.source, owner[rows], log_prob, path, offsets, target, found.readings)
 
 
 def _marks(outputs: Corpus) -> IndexArray:

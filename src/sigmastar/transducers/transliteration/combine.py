@@ -29,9 +29,10 @@ from sigmastar.transducers.transliteration.reranker import (
 )
 from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix
 
-__all__ = ["combine", "right_candidates"]
+__all__ = ["balance", "combine", "right_candidates"]
 
 MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
+ENOUGH_JUDGED = 500  # pairs that weights of scorers alone are fitted on
 MANY_PAIRS = 20_000  # of so many, one fold has enough to fit the combination on
 
 
@@ -48,14 +49,8 @@ def combine(
     pairs: PairCorpus, trained: Trained, recipe: Recipe, states: States, dev: PairCorpus
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Return the weights of scorers and of features, and what there is to know of them."""
-    folds = _judge_folds(pairs, recipe, states)
-    starts = np.cumsum([0] + [len(fold.found) for fold in folds])
-    groups = [fold.found.groups[1:] + start for fold, start in zip(folds, starts, strict=False)]
-    weights = fit_scorers(
-        np.concatenate([fold.matrix for fold in folds]),
-        np.concatenate([[0], *groups]),
-        np.concatenate([fold.right for fold in folds]),
-    )
+    folds = _judge_folds(pairs, recipe, states, 1 if len(pairs) > MANY_PAIRS else recipe.n_folds)
+    weights = _fit(folds)
     features = train_features(
         [FoldCandidates(f.found, f.units, f.matrix @ weights, f.right) for f in folds],
         n_weights=1 << (20 if len(pairs) > MANY_PAIRS else 18),
@@ -73,11 +68,46 @@ def combine(
     return np.append(weights * balance[0], balance[1]), features, tuned
 
 
-def _judge_folds(pairs: PairCorpus, recipe: Recipe, states: States) -> list[Judged]:
-    """Judge the pairs of each fold by models of the other folds, several folds at a time."""
+def balance(
+    pairs: PairCorpus,
+    trained: Trained,
+    recipe: Recipe,
+    states: States,
+    dev: PairCorpus | None,
+) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+    """Return the weights of scorers alone, as :func:`combine` does, from fewer folds.
+
+    For networks, which take long to train and leave features nothing to say: a few hundred pairs
+    are enough for a handful of weights.
+    """
+    if dev is not None:
+        judged = [_judge(dev, trained, recipe)]
+    else:
+        wanted = -(-ENOUGH_JUDGED * recipe.n_folds // len(pairs))
+        judged = _judge_folds(pairs, recipe, states, min(recipe.n_folds, wanted))
+    n_judged = sum(len(part.found.source) for part in judged)
+    right = sum(float(part.right.sum()) for part in judged)
+    tuned = {"n_tuning": n_judged, "recall": right / max(n_judged, 1)}
+    return np.append(_fit(judged), 0.0), np.zeros(0), tuned
+
+
+def _fit(folds: list[Judged]) -> FloatArray:
+    """Fit the weights of scorers on the candidates of all folds."""
+    starts = np.cumsum([0] + [len(fold.found) for fold in folds])
+    groups = [fold.found.groups[1:] + start for fold, start in zip(folds, starts, strict=False)]
+    return fit_scorers(
+        np.concatenate([fold.matrix for fold in folds]),
+        np.concatenate([[0], *groups]),
+        np.concatenate([fold.right for fold in folds]),
+    )
+
+
+def _judge_folds(
+    pairs: PairCorpus, recipe: Recipe, states: States, n_used: int
+) -> list[Judged]:
+    """Judge the pairs of some folds by models of the other folds, several folds at a time."""
     n_folds = recipe.n_folds
     fold_of = np.arange(len(pairs)) % n_folds
-    n_used = 1 if len(pairs) > MANY_PAIRS else n_folds
     folds: dict[int, Judged] = {}
     at_once = min(available_threads(), n_used)
     with stage("folds", n_used) as progress:

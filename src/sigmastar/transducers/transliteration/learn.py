@@ -18,7 +18,7 @@ from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
 from sigmastar.transducers.transliteration.chunk_transducer import joint_chunk_transducer
-from sigmastar.transducers.transliteration.combine import combine, right_candidates
+from sigmastar.transducers.transliteration.combine import balance, combine, right_candidates
 from sigmastar.transducers.transliteration.forms import choose_forms, in_forms
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.model import TransliterationModel
@@ -88,8 +88,10 @@ def learn_transliterator(
         return Learned(model(Trained(alignment, {}), decoder=decoder), info)
     if recipe.method != "combined":
         return Learned(model(trained), info)
-    if dev is not None:
-        unseen, _ = clean_pairs(in_forms(dev, forms, like=pairs))
+    unseen = None if dev is None else clean_pairs(in_forms(dev, forms, like=pairs))[0]
+    if "neural" in states.judges:
+        weights, features, tuned = balance(pairs, trained, recipe, states, unseen)
+    elif unseen is not None:
         weights, features, tuned = combine(pairs, trained, recipe, states, unseen)
     else:
         unseen, rest = pairs.split(HELD_OUT, random_state=recipe.random_state)

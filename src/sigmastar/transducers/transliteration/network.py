@@ -2,8 +2,10 @@
 
 Input symbols become vectors; residual layers of convolutions (each sees a neighbour on either side,
 one, two and four places away) turn them into codes of symbols in their word. The code of the
-current symbol, the symbol itself and the last units go through two layers to a softmax over those
-units that the symbol allows. All of it is matrix products in float32, on one thread.
+current symbol, the symbol itself and the last units go through a layer to a softmax over those
+units that the symbol allows. All of it is matrix products in float32, on one thread. What the last
+units add to that layer comes out of a table, so that ``kernels/neural`` may ask for it again and
+again.
 
 Rows are symbols of many words, one word after the other; row ``len(rows)`` stands for what lies
 outside a word, and is zero. Cases are sorted by symbol, and so are the units, so that the softmax
@@ -66,8 +68,6 @@ class Weights(NamedTuple):
     from_symbol: Singles
     from_past: Singles
     first_shift: Singles
-    second: Singles
-    second_shift: Singles
     choice: Singles  # by unit, in the order of the symbols that they read
     choice_shift: Singles
 
@@ -110,8 +110,6 @@ def _sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
         "from_symbol": (e, m),
         "from_past": (shape.past * e, m),
         "first_shift": (m,),
-        "second": (m, m),
-        "second_shift": (m,),
         "choice": (shape.n_units, m),
         "choice_shift": (shape.n_units,),
     }
@@ -204,18 +202,14 @@ def encode(w: Weights, words: Words, dropout: Dropout | None = None) -> _Encoded
 
 def decide(
     w: Weights, of_rows: Singles, cases: Cases, dropout: Dropout | None = None
-) -> tuple[Singles, Singles, Singles]:
-    """Compute what each case sees of the past, and its two hidden layers."""
+) -> tuple[Singles, Singles]:
+    """Compute what each case sees of the past, and its hidden layer."""
     past = w.units[cases.past].reshape(len(cases.past), -1)
-    first = past @ w.from_past
-    first += of_rows[cases.rows]
-    np.maximum(first, 0, out=first)
-    _hide(first, dropout)
-    second: Singles = np.matmul(first, w.second)
-    second += w.second_shift
-    np.maximum(second, 0, out=second)
-    _hide(second, dropout)
-    return past, first, second
+    hidden = past @ w.from_past
+    hidden += of_rows[cases.rows]
+    np.maximum(hidden, 0, out=hidden)
+    _hide(hidden, dropout)
+    return past, hidden
 
 
 def log_shares(w: Weights, cases: Cases, hidden: Singles) -> Singles:
@@ -238,15 +232,15 @@ def gradient(
     ``wanted`` are places in the order of ``choice``, of each case; each row has one case at most.
     """
     tape = encode(w, words, dropout)
-    past, first, second = decide(w, tape.of_rows, cases, dropout)
+    past, hidden = decide(w, tape.of_rows, cases, dropout)
     scale = np.float32(1 / (1 - dropout.share))
     n_cases, surprise = len(wanted), 0.0
     slope.choice[:], slope.choice_shift[:] = 0, 0
-    back = np.zeros_like(second)
+    back = np.zeros_like(hidden)
     for start, end, low, high in cases.runs:
         if high - low < 2:
             continue
-        own = second[start:end]
+        own = hidden[start:end]
         values = own @ w.choice[low:high].T
         values += w.choice_shift[low:high]
         values -= values.max(axis=1, keepdims=True)
@@ -259,12 +253,7 @@ def gradient(
         np.matmul(values.T, own, out=slope.choice[low:high])
         values.sum(axis=0, out=slope.choice_shift[low:high])
         np.matmul(values, w.choice[low:high], out=back[start:end])
-    back *= second > 0
-    back *= scale
-    np.matmul(first.T, back, out=slope.second)
-    back.sum(axis=0, out=slope.second_shift)
-    back = back @ w.second.T
-    back *= first > 0
+    back *= hidden > 0
     back *= scale
     np.matmul(past.T, back, out=slope.from_past)
     back.sum(axis=0, out=slope.first_shift)
@@ -318,7 +307,6 @@ def starting_weights(shape: Shape, rng: np.random.Generator) -> Singles:
         (w.from_code, inputs),
         (w.from_symbol, inputs),
         (w.from_past, inputs),
-        (w.second, shape.hidden),
         (w.choice, shape.hidden),
     ):
         part[:] = rng.uniform(-1, 1, size=part.shape) / np.sqrt(n_inputs)

@@ -1,13 +1,15 @@
 """Neural judges of units: an ensemble of small networks, half of them reading from the right.
 
-``network`` says what one of them computes; here it judges candidates and is kept in files,
-``neural_training`` trains it. Candidates of an input share most of their cases, which are judged
-once.
+``network`` says what one of them computes, ``neural_training`` trains it. Here networks read words,
+find and judge candidates (``kernels/neural``), and are kept in files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,25 +24,29 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.transducers.kernels.beams import Found
+from sigmastar.transducers.kernels.neural import (
+    Network,
+    Paths,
+    Readings,
+    judge_paths,
+    search_units,
+)
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.candidates import Candidates, collect, mirrored
 from sigmastar.transducers.transliteration.network import (
     Shape,
     Singles,
+    Weights,
     cut,
-    decide,
     encode,
     lay_out,
-    log_shares,
     n_parameters,
-    sorted_cases,
 )
-from sigmastar.transducers.transliteration.neural_search import Choices, best_units
 
 __all__ = ["Neural", "Order", "unit_cases", "unit_order"]
 
-_LARGEST = 1e4  # of a parameter: no sum in a network of ours can then overflow
-_AT_ONCE = 256  # inputs whose candidates are judged together
+_LARGEST = 1e3  # of a parameter: no sum in a network of our size can then overflow
+_AT_ONCE = 64  # inputs that are read together: as many as stay in the cache
 
 
 class Order(NamedTuple):
@@ -77,6 +83,14 @@ def unit_cases(
     return read[:-1] - read[firsts], past.astype(np.int32)
 
 
+class _Ready(NamedTuple):
+    """A network ready to choose."""
+
+    order: Order
+    units: SymbolArray  # sorted by symbol
+    network: Network
+
+
 @dataclass(frozen=True, eq=False)
 class Neural:
     """Networks over the units of one inventory; those with odd numbers read from the right."""
@@ -111,112 +125,113 @@ class Neural:
         if not there[:, :1].all() or (there[:, 1:] & ~there[:, :-1]).any():
             raise InvalidModel("networks need units that read one symbol or more, without gaps.")
 
-    def log_proba(self, found: Candidates, units: Units) -> FloatArray:
-        """Return the mean over networks of the log-probability of each candidate's units."""
-        scores = np.zeros(len(found))
-        groups = found.groups
+    def read(self, source: Corpus) -> tuple[Readings, ...]:
+        """Let every network read words; what each makes of them serves search and judgement."""
+        every = []
+        for number in range(len(self.parameters)):
+            symbols = source.symbols
+            if number % 2:
+                symbols = symbols[mirrored(source.offsets)]
+            rows = np.empty((len(symbols), self.shape.hidden), np.float32)
+            every.append(Readings(symbols, source.offsets, rows))
 
-        def judge(first: int, last: int) -> None:
+        def read(first: int, last: int) -> None:
             for low in range(first, last, _AT_ONCE):
-                high = min(low + _AT_ONCE, last)
-                own = slice(groups[low], groups[high])
-                for backwards in (False, True):
-                    nets = self.parameters[int(backwards) :: 2]
-                    if len(nets) and own.stop > own.start:
-                        scores[own] += self._judge(found, units, (low, high), nets, backwards)
+                cut_at = source.offsets[low : min(low + _AT_ONCE, last) + 1]
+                own = slice(int(cut_at[0]), int(cut_at[-1]))
+                for (symbols, _, rows), weights in zip(every, self._weights, strict=True):
+                    words = lay_out(symbols[own], cut_at - cut_at[0])
+                    rows[own] = encode(weights, words).of_rows
 
         with one_blas_thread():
-            over_rows(judge, len(groups) - 1, least=16)
+            over_rows(read, len(source), least=_AT_ONCE)
+        return tuple(every)
+
+    @cached_property
+    def _weights(self) -> list[Weights]:
+        return [cut(row, self.shape) for row in self.parameters]
+
+    def _ready(self, units: Units) -> list[_Ready]:
+        """Lay out how each network chooses among units: once for all calls with the same ones."""
+        known: tuple[Units, list[_Ready]] | None = self.__dict__.get("_known")
+        if known is None or known[0] is not units:
+            orders = [
+                unit_order(units, self.shape.n_symbols, backwards=turned)
+                for turned in (False, True)
+            ]
+            size, every = self.shape.embedding, []
+            for number, w in enumerate(self._weights):
+                order = orders[number % 2]
+                parts = np.split(w.from_past, range(size, len(w.from_past), size))
+                blocks = [w.choice[a:b].T.ravel() for a, b in pairwise(order.bounds.tolist())]
+                network = Network(
+                    tables=np.stack([w.units @ part for part in reversed(parts)]),  # nearest first
+                    choice=np.concatenate(blocks),
+                    shift=w.choice_shift,
+                    bounds=order.bounds,
+                )
+                every.append(_Ready(order, np.argsort(order.place).astype(np.int32), network))
+            known = units, every
+            object.__setattr__(self, "_known", known)
+        return known[1]
+
+    def log_proba(
+        self, found: Candidates, units: Units, readings: Sequence[Readings] | None = None
+    ) -> FloatArray:
+        """Return the mean over networks of the log-probability of each candidate's units.
+
+        ``readings`` are those of the candidates' inputs, if networks have read them before.
+        """
+        readings = self.read(found.source) if readings is None else readings
+        scores, groups = np.zeros(len(found)), found.groups
+
+        def judge(words: Readings, network: Network, paths: Paths, first: int, last: int) -> None:
+            own = paths._replace(groups=paths.groups[first : last + 1])
+            part = words._replace(offsets=words.offsets[first : last + 1])
+            judge_paths(part, network, own, scores)
+
+        for number, (words, ready) in enumerate(zip(readings, self._ready(units), strict=True)):
+            order = ready.order
+            path = found.reversed_path() if number % 2 else found.path
+            within, _ = unit_cases(path, found.offsets, order, 0)
+            places = order.place[path] - order.bounds[order.symbol[path]]
+            paths = Paths(groups, found.offsets, path, places, within)
+            over_rows(partial(judge, words, ready.network, paths), len(groups) - 1, least=16)
         scores /= len(self.parameters)
         return scores
-
-    def _judge(
-        self,
-        found: Candidates,
-        units: Units,
-        inputs: tuple[int, int],
-        nets: Singles,
-        backwards: bool,
-    ) -> FloatArray:
-        """Add up what networks of one direction say of all candidates of some inputs."""
-        first, last = np.searchsorted(found.owner, inputs)
-        cut_at = found.source.offsets[inputs[0] : inputs[1] + 1]
-        symbols, offsets = found.source.symbols[cut_at[0] : cut_at[-1]], cut_at - cut_at[0]
-        path_at = found.offsets[first : last + 1]
-        path, path_offsets = found.path[path_at[0] : path_at[-1]], path_at - path_at[0]
-        if backwards:
-            symbols, path = symbols[mirrored(offsets)], path[mirrored(path_offsets)]
-        order = unit_order(units, self.shape.n_symbols, backwards=backwards)
-        within, past = unit_cases(path, path_offsets, order, self.shape.past)
-        owner = np.repeat(found.owner[first:last] - inputs[0], np.diff(path_offsets))
-        rows = offsets[owner] + within
-        keys = np.concatenate([rows[:, None], order.symbol[path][:, None], past], axis=1)
-        distinct, inverse = _distinct(keys)
-        cases, ranked = sorted_cases(
-            rows[distinct], past[distinct], order.symbol[path[distinct]], order.bounds
-        )
-        widths = np.diff(order.bounds)[order.symbol[path[distinct]][ranked]]
-        starts = np.empty(len(distinct), dtype=np.int64)
-        starts[ranked] = np.cumsum(widths) - widths
-        asked = starts[inverse] + order.place[path] - order.bounds[order.symbol[path]]
-        words = lay_out(symbols, offsets)
-        total = np.zeros(len(path))
-        for net in nets:
-            weights = cut(net, self.shape)
-            hidden = decide(weights, encode(weights, words).of_rows, cases)[-1]
-            total += log_shares(weights, cases, hidden)[asked]
-        sums = np.concatenate([[0.0], np.cumsum(total)])
-        return np.asarray(sums[path_offsets[1:]] - sums[path_offsets[:-1]])
 
     def search(
         self,
         source: Corpus,
         units: Units,
         target_alphabet: Alphabet,
+        readings: Sequence[Readings] | None = None,
         *,
         n_best: int,
         beam: int,
         gap: float = 8.0,
     ) -> list[Candidates]:
-        """Find the n best outputs of each input, by the networks of each direction that there are.
+        """Find the n best outputs of each input, by one network of each direction that there is.
 
         Nothing is found with units that read several symbols.
         """
+        readings = self.read(source) if readings is None else readings
         every = []
-        for backwards in (False, True)[: len(self.parameters)]:
-            order = unit_order(units, self.shape.n_symbols, backwards=backwards)
-            if (order.reads != 1).any():
+
+        def find(words: Readings, ready: _Ready, found: Found, first: int, last: int) -> None:
+            part = words._replace(offsets=words.offsets[first : last + 1])
+            rows = found.rows(first, last)
+            search_units(part, ready.network, ready.units, beam, gap, rows)
+
+        for number, (words, ready) in enumerate(zip(readings[:2], self._ready(units), strict=False)):
+            if (ready.order.reads != 1).any():
                 break
             found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
-            self._search(source, order, backwards, found, beam=beam, gap=gap)
+            over_rows(partial(find, words, ready, found), len(source), least=16)
+            if number == 1:
+                _turn(found)
             every.append(collect(source, found, units, target_alphabet))
         return every
-
-    def _search(
-        self, source: Corpus, order: Order, backwards: bool, found: Found, *, beam: int, gap: float
-    ) -> None:
-        nets = [cut(net, self.shape) for net in self.parameters[int(backwards) :: 2]]
-        choices = Choices(np.argsort(order.place).astype(np.int32), order.bounds, self.shape.past)
-
-        def find(first: int, last: int) -> None:
-            for low in range(first, last, _AT_ONCE):
-                high = min(low + _AT_ONCE, last)
-                cut_at = source.offsets[low : high + 1]
-                symbols, offsets = source.symbols[cut_at[0] : cut_at[-1]], cut_at - cut_at[0]
-                if backwards:
-                    symbols = symbols[mirrored(offsets)]
-                rows = found.rows(low, high)
-                words = lay_out(symbols, offsets)
-                best_units(nets, words, offsets, choices, beam=beam, gap=gap, found=rows)
-
-        with one_blas_thread():
-            over_rows(find, len(source), least=16)
-        if backwards:
-            within = np.arange(found.paths.shape[2])
-            turned = np.where(
-                within < found.lengths[:, :, None], found.lengths[:, :, None] - 1 - within, within
-            )
-            found.paths[:] = np.take_along_axis(found.paths, turned, axis=2)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
@@ -229,11 +244,8 @@ class Neural:
         return cls(stored.array("parameters"), Shape(**sizes))
 
 
-def _distinct(keys: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return the first of equal rows, and which of them each row equals."""
-    mixed = np.zeros(len(keys), dtype=np.uint64)
-    for column in keys.T:  # 64 bits of a hash: equal for other rows once in many millions of words
-        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
-    return first.astype(np.int64), inverse.astype(np.int64)
+def _turn(found: Found) -> None:
+    """Turn what was found from right to left."""
+    within, lengths = np.arange(found.paths.shape[2]), found.lengths[:, :, None]
+    turned = np.where(within < lengths, lengths - 1 - within, within)
+    found.paths[:] = np.take_along_axis(found.paths, turned, axis=2)

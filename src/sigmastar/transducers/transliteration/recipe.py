@@ -16,6 +16,7 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
+WITH_NETWORKS = "reverse", "target", "neural"  # others add nothing to them
 TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing, of more they take too long
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
@@ -55,7 +56,7 @@ class Recipe:
     source_form: Annotated[str, Choice("auto", *SOURCE_FORMS)] = "auto"
     target_form: Annotated[str, Choice("auto", *TARGET_FORMS)] = "auto"
     n_models: Annotated[int, Integer(1, 100)] = 4
-    n_networks: Annotated[int, Integer(1, 100)] = 4
+    n_networks: Annotated[int, Integer(1, 100)] = 2
     n_epochs: Annotated[int, Integer(0)] = 4
     rate: Annotated[float, Real(0)] = 0.02
     random_state: RandomState = 0
@@ -70,7 +71,7 @@ class Recipe:
         """Return the names of the scorers that judge after learning from so many pairs."""
         if self.scorers != "auto":
             return tuple(self.scorers)
-        return (*JUDGES[:5], "neural") if TAUGHT[0] <= n_pairs <= TAUGHT[1] else JUDGES[:5]
+        return WITH_NETWORKS if TAUGHT[0] <= n_pairs <= TAUGHT[1] else JUDGES[:5]
 
     def training(self, n_pairs: int, n_models: int) -> Training:
         """Return how to train so many discriminative transducers from so many pairs."""

@@ -75,7 +75,11 @@ def find_candidates(
         others.append(parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap))
     if "neural" in parts:
         few = min(n_best, _FEW)
-        others += parts["neural"].search(source, units, alphabet, n_best=few, beam=few, gap=gap)
+        readings = parts["neural"].read(source)
+        found = replace(found, readings=readings)
+        others += parts["neural"].search(
+            source, units, alphabet, readings, n_best=few, beam=few, gap=gap
+        )
     for more in others:
         log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
         found = merged(found, replace(more, log_prob=log_prob))
@@ -105,7 +109,7 @@ def scorer_matrix(
             matrix[:, column] = part.log_proba(found, units)  # not a logarithm of anything
             continue
         elif name == "neural":
-            values = part.log_proba(found, units)
+            values = part.log_proba(found, units, found.readings)
         else:
             values = part.log_proba(found.path, found.offsets)
         matrix[:, column] = np.maximum(values, LOWEST)
