@@ -22,7 +22,7 @@ def spelled(corpus):
 @pytest.mark.parametrize("given", [True, False], ids=["development pairs", "a part held out"])
 def test_judges_never_saw_the_pairs_they_are_judged_on(monkeypatch, given):
     learned_from, judged = {}, []
-    train_parts, judge = combine.train_parts, combine._judge
+    train_parts, judge = combine.train_parts, combine.judge
 
     def trained(pairs, *more, **options):
         result = train_parts(pairs, *more, **options)
@@ -35,7 +35,7 @@ def test_judges_never_saw_the_pairs_they_are_judged_on(monkeypatch, given):
 
     for module in (combine, learn):
         monkeypatch.setattr(module, "train_parts", trained)
-    monkeypatch.setattr(combine, "_judge", watched)
+    monkeypatch.setattr(combine, "judge", watched)
     train, dev = draw(60, 0), [pair for pair in draw(15, 1) if pair not in set(draw(60, 0))]
     names = ss.Transliterator(n_folds=3, scorers=("short",), source_form="given")
     names.set_params(target_form="given", n_epochs=1).fit(train, dev=dev if given else None)

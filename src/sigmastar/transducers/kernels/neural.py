@@ -22,6 +22,9 @@ from sigmastar.transducers.kernels.beams import Found, lowest_kept, report
 __all__ = ["Network", "Paths", "Readings", "judge_paths", "search_units"]
 
 
+_KEY = (1 << 62) - 1  # of a hash: two cases of a word share one hardly ever
+
+
 class Network(NamedTuple):
     """A network, as far as it chooses; units are sorted by symbol."""
 
@@ -187,7 +190,9 @@ def judge_paths(words: Readings, network: Network, paths: Paths, scores: FloatAr
                 key = within[t]
                 for back in range(n_past):
                     past[back] = units[t - 1 - back] if t - 1 - back >= offsets[c] else n_units
-                    key = ((key * 1000003) ^ (int(past[back]) + 7919 * (key >> 31))) & ((1 << 62) - 1)
+                    key = ((key * 1000003) ^ (int(past[back]) + 7919 * (key >> 31))) & (
+                        (1 << 62) - 1
+                    )
                 slot = find_slot(keys, key)
                 if keys[slot] == EMPTY:
                     keys[slot] = key

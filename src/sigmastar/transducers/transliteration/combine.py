@@ -29,7 +29,7 @@ from sigmastar.transducers.transliteration.reranker import (
 )
 from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix
 
-__all__ = ["balance", "combine", "right_candidates"]
+__all__ = ["Judged", "balance", "combine", "judge", "judge_few_folds", "right_candidates"]
 
 MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
 ENOUGH_JUDGED = 500  # pairs that weights of scorers alone are fitted on
@@ -49,7 +49,8 @@ def combine(
     pairs: PairCorpus, trained: Trained, recipe: Recipe, states: States, dev: PairCorpus
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Return the weights of scorers and of features, and what there is to know of them."""
-    folds = _judge_folds(pairs, recipe, states, 1 if len(pairs) > MANY_PAIRS else recipe.n_folds)
+    n_used = 1 if len(pairs) > MANY_PAIRS else recipe.n_folds
+    folds, _ = _judge_folds(pairs, recipe, states, n_used)
     weights = _fit(folds)
     features = train_features(
         [FoldCandidates(f.found, f.units, f.matrix @ weights, f.right) for f in folds],
@@ -58,7 +59,7 @@ def combine(
         rate=recipe.rate,
         rng=as_generator(recipe.random_state),
     )
-    judged = _judge(dev, trained, recipe)
+    judged = judge(dev, trained, recipe)
     extra = feature_scores(judged.found, judged.units, features)
     # Two numbers only: folds are many enough for the scorers' weights, but models of a fold's rest
     # have seen what features are then judged on, so these need pairs that nothing has seen.
@@ -69,26 +70,25 @@ def combine(
 
 
 def balance(
-    pairs: PairCorpus,
-    trained: Trained,
-    recipe: Recipe,
-    states: States,
-    dev: PairCorpus | None,
+    judged: list[Judged],
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
-    """Return the weights of scorers alone, as :func:`combine` does, from fewer folds.
-
-    For networks, which take long to train and leave features nothing to say: a few hundred pairs
-    are enough for a handful of weights.
-    """
-    if dev is not None:
-        judged = [_judge(dev, trained, recipe)]
-    else:
-        wanted = -(-ENOUGH_JUDGED * recipe.n_folds // len(pairs))
-        judged = _judge_folds(pairs, recipe, states, min(recipe.n_folds, wanted))
+    """Return the weights of scorers alone, no features, and what there is to know of them."""
     n_judged = sum(len(part.found.source) for part in judged)
     right = sum(float(part.right.sum()) for part in judged)
     tuned = {"n_tuning": n_judged, "recall": right / max(n_judged, 1)}
     return np.append(_fit(judged), 0.0), np.zeros(0), tuned
+
+
+def judge_few_folds(
+    pairs: PairCorpus, recipe: Recipe, states: States
+) -> tuple[list[Judged], Trained]:
+    """Judge a few hundred pairs by models of others; return the first of these models as well.
+
+    For networks, which take long to train and leave features nothing to say: so many pairs are
+    enough for a handful of weights.
+    """
+    wanted = -(-ENOUGH_JUDGED * recipe.n_folds // len(pairs))
+    return _judge_folds(pairs, recipe, states, min(recipe.n_folds, wanted))
 
 
 def _fit(folds: list[Judged]) -> FloatArray:
@@ -104,27 +104,34 @@ def _fit(folds: list[Judged]) -> FloatArray:
 
 def _judge_folds(
     pairs: PairCorpus, recipe: Recipe, states: States, n_used: int
-) -> list[Judged]:
-    """Judge the pairs of some folds by models of the other folds, several folds at a time."""
+) -> tuple[list[Judged], Trained]:
+    """Judge the pairs of some folds by models of the other folds, several folds at a time.
+
+    Returns the models of the first fold's rest as well.
+    """
     n_folds = recipe.n_folds
     fold_of = np.arange(len(pairs)) % n_folds
     folds: dict[int, Judged] = {}
+    models: dict[int, Trained] = {}
     at_once = min(available_threads(), n_used)
     with stage("folds", n_used) as progress:
 
-        def judge(first: int, last: int) -> None:
+        def work(first: int, last: int) -> None:
             with limited_threads(max(1, available_threads() // at_once)):
                 for fold in range(first, last):
                     rest = pairs.take(np.flatnonzero(fold_of != fold))
                     own = np.flatnonzero(fold_of == fold)[: MOST_JUDGED // n_used]
-                    folds[fold] = _judge(pairs.take(own), train_parts(rest, recipe, states), recipe)
+                    trained = train_parts(rest, recipe, states)
+                    folds[fold] = judge(pairs.take(own), trained, recipe)
+                    if fold == 0:
+                        models[fold] = trained
                     progress.advance()
 
-        over_rows(judge, n_used, least=1)
-    return [folds[fold] for fold in range(n_used)]
+        over_rows(work, n_used, least=1)
+    return [folds[fold] for fold in range(n_used)], models[0]
 
 
-def _judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:
+def judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:
     """Find candidates for pairs, and let every scorer judge them."""
     alignment, parts = trained.alignment, trained.parts
     found = find_candidates(

@@ -18,7 +18,14 @@ from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
 from sigmastar.transducers.transliteration.chunk_transducer import joint_chunk_transducer
-from sigmastar.transducers.transliteration.combine import balance, combine, right_candidates
+from sigmastar.transducers.transliteration.combine import (
+    Judged,
+    balance,
+    combine,
+    judge,
+    judge_few_folds,
+    right_candidates,
+)
 from sigmastar.transducers.transliteration.forms import choose_forms, in_forms
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.model import TransliterationModel
@@ -78,7 +85,11 @@ def learn_transliterator(
         learned = train_conditional(pairs, recipe.method, recipe, states, recipe.inputs)
         return Learned(model(decoder=learned.model), info | dict(learned.info))
     sizes = {"n_models": recipe.n_models, "n_networks": recipe.n_networks}
-    trained = train_parts(pairs, recipe, states, **sizes)
+    judged: list[Judged] = []
+    earlier = None
+    if recipe.method == "combined" and "neural" in states.judges and dev is None:
+        judged, earlier = judge_few_folds(pairs, recipe, states)
+    trained = train_parts(pairs, recipe, states, **sizes, earlier=earlier)
     alignment = trained.alignment
     info["n_unalignable"] = int((~alignment.alignable).sum())
     info["n_units"] = len(alignment.units)
@@ -90,7 +101,9 @@ def learn_transliterator(
         return Learned(model(trained), info)
     unseen = None if dev is None else clean_pairs(in_forms(dev, forms, like=pairs))[0]
     if "neural" in states.judges:
-        weights, features, tuned = balance(pairs, trained, recipe, states, unseen)
+        if unseen is not None:
+            judged = [judge(unseen, trained, recipe)]
+        weights, features, tuned = balance(judged)
     elif unseen is not None:
         weights, features, tuned = combine(pairs, trained, recipe, states, unseen)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sigmastar.core.model_files import Stored
 from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.stored_model import StoredModel
+from sigmastar.core.threads import available_threads, limited_threads, over_rows
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
@@ -44,9 +45,11 @@ from sigmastar.transducers.transliteration.scorers import (
 
 __all__ = ["TransliterationModel", "as_shares"]
 
+_AT_ONCE = 512  # inputs that are searched together: memory does not grow with how many there are
 _MORE = 8  # outputs that are looked at beyond those asked for
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
+_Answers: TypeAlias = list[list[tuple[list[int], float]]]  # of each input, as codes with log-scores
 _FACTS: Mapping[str, Fact] = {
     "unit_weights": Floats("units"),
     "scorer_weights": Floats("scorers"),
@@ -139,9 +142,7 @@ class TransliterationModel(StoredModel):
             "target": "chars" if self.settings["text"] else "words",
         }
 
-    def n_best(
-        self, source: Corpus, n_best: int = 1, *, beam: int | None = None
-    ) -> list[list[tuple[list[int], float]]]:
+    def n_best(self, source: Corpus, n_best: int = 1, *, beam: int | None = None) -> _Answers:
         """Return the n best outputs of each input, as codes with log-scores (best first)."""
         width = int(self.settings["beam"]) if beam is None else beam
         if self.decoder is not None:
@@ -150,6 +151,20 @@ class TransliterationModel(StoredModel):
                 list(zip(paths, map(float, row), strict=False))
                 for paths, row in zip(found, scores, strict=True)
             ]
+        answers: dict[int, _Answers] = {}
+
+        def answer(first: int, last: int) -> None:
+            with limited_threads(max(1, available_threads() // len(starts))):
+                for part in range(first, last):
+                    rows = np.arange(starts[part], min(starts[part] + _AT_ONCE, len(source)))
+                    answers[part] = self._search(source.take(rows), n_best, width)
+
+        starts = range(0, len(source), _AT_ONCE)
+        over_rows(answer, len(starts), least=1)
+        return [found for part in range(len(starts)) for found in answers[part]]
+
+    def _search(self, source: Corpus, n_best: int, width: int) -> _Answers:
+        """Find candidates, and choose among them."""
         wanted = n_best
         if self.method == "combined":
             wanted = max(n_best, int(self.settings["n_candidates"]))
@@ -174,7 +189,7 @@ class TransliterationModel(StoredModel):
 
     def draw(
         self, source: Corpus, n_best: int = 1, *, draws: int = 1, random_state: RandomState = None
-    ) -> list[list[tuple[list[int], float]]]:
+    ) -> _Answers:
         """Draw outputs of each input; return the n commonest with the logs of their shares."""
         if self.decoder is None:
             raise InvalidParameter(

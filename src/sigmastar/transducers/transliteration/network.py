@@ -49,9 +49,9 @@ class Shape(NamedTuple):
 
     n_symbols: int
     n_units: int
-    embedding: int = 48
-    channels: int = 96
-    hidden: int = 128
+    embedding: int = 32
+    channels: int = 64
+    hidden: int = 96
     past: int = 3  # how many units before the case it sees
 
 

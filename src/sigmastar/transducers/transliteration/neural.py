@@ -136,15 +136,15 @@ class Neural:
             every.append(Readings(symbols, source.offsets, rows))
 
         def read(first: int, last: int) -> None:
-            for low in range(first, last, _AT_ONCE):
-                cut_at = source.offsets[low : min(low + _AT_ONCE, last) + 1]
+            for group in range(first, last):  # the same ones on any number of threads
+                cut_at = source.offsets[group * _AT_ONCE : (group + 1) * _AT_ONCE + 1]
                 own = slice(int(cut_at[0]), int(cut_at[-1]))
                 for (symbols, _, rows), weights in zip(every, self._weights, strict=True):
                     words = lay_out(symbols[own], cut_at - cut_at[0])
                     rows[own] = encode(weights, words).of_rows
 
         with one_blas_thread():
-            over_rows(read, len(source), least=_AT_ONCE)
+            over_rows(read, -(-len(source) // _AT_ONCE), least=1)
         return tuple(every)
 
     @cached_property
@@ -223,11 +223,11 @@ class Neural:
             rows = found.rows(first, last)
             search_units(part, ready.network, ready.units, beam, gap, rows)
 
-        for number, (words, ready) in enumerate(zip(readings[:2], self._ready(units), strict=False)):
+        for number, ready in enumerate(self._ready(units)[:2]):
             if (ready.order.reads != 1).any():
                 break
             found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
-            over_rows(partial(find, words, ready, found), len(source), least=16)
+            over_rows(partial(find, readings[number], ready, found), len(source), least=16)
             if number == 1:
                 _turn(found)
             every.append(collect(source, found, units, target_alphabet))

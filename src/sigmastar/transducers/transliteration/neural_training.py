@@ -7,7 +7,7 @@ and Ba 2015; dropout: Srivastava et al. 2014.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +17,14 @@ from sigmastar.core.progress import stage
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import Alignment
 from sigmastar.transducers.transliteration.candidates import mirrored
 from sigmastar.transducers.transliteration.network import (
     Dropout,
     Shape,
     Singles,
+    Weights,
     cut,
     gradient,
     lay_out,
@@ -36,6 +38,8 @@ __all__ = ["Course", "learn_neural"]
 
 _FIRST, _SECOND, _TINY = np.float32(0.1), np.float32(0.001), np.float32(1e-8)  # of Adam
 _STEEPEST = 5.0
+_AGAIN, _SLOWER = 0.35, 0.5  # of a course and its rate, for those who have learned before
+_UNHEARD = -2.0  # what speaks for a unit that is new to a network
 
 
 @dataclass(frozen=True)
@@ -63,27 +67,62 @@ class _Lessons(NamedTuple):
 
 
 def learn_neural(
-    pairs: PairCorpus, alignment: Alignment, course: Course, *, rng: np.random.Generator
+    pairs: PairCorpus,
+    alignment: Alignment,
+    course: Course,
+    *,
+    rng: np.random.Generator,
+    earlier: tuple[Neural, Units] | None = None,
 ) -> Neural:
-    """Learn networks from aligned pairs."""
+    """Learn networks from aligned pairs.
+
+    Those that have learned ``earlier``, from some of the pairs and with an inventory of their own,
+    go on for a third of the course instead of learning everything again.
+    """
     shape = Shape(len(pairs.source.alphabet), len(alignment.units))
     parameters = np.zeros((course.n_models, n_parameters(shape)), np.float32)
+    again = replace(
+        course, n_epochs=max(1, round(course.n_epochs * _AGAIN)), rate=course.rate * _SLOWER
+    )
+    n_known = 0 if earlier is None else len(earlier[0].parameters)
     lessons = [_lessons(pairs, alignment, shape, backwards) for backwards in (False, True)]
     seeds = rng.spawn(course.n_models)
-    with stage("networks", course.n_models * course.n_epochs) as progress, one_blas_thread():
+    n_again = min(n_known, course.n_models)
+    total = (course.n_models - n_again) * course.n_epochs + n_again * again.n_epochs
+    with stage("networks", total) as progress, one_blas_thread():
 
         def train(first: int, last: int) -> None:
             for number in range(first, last):
                 parameters[number] = starting_weights(shape, seeds[number])
-                pupil = _Pupil(parameters[number], shape, course, seeds[number])
+                own = course
+                if earlier is not None and number < n_known:
+                    own = again
+                    _remember(cut(parameters[number], shape), number, *earlier, alignment.units)
+                pupil = _Pupil(parameters[number], shape, own, seeds[number])
                 words = np.flatnonzero(alignment.alignable)
-                n_steps = course.n_epochs * -(-len(words) // course.batch)
-                for _ in range(course.n_epochs):
+                n_steps = own.n_epochs * -(-len(words) // own.batch)
+                for _ in range(own.n_epochs):
                     reached = pupil.epoch(lessons[number % 2], words, n_steps)
                     progress.advance(1, f"{reached:.4f}")
 
         over_rows(train, course.n_models, least=1)
     return Neural(parameters, shape)
+
+
+def _remember(w: Weights, number: int, networks: Neural, before: Units, units: Units) -> None:
+    """Write what a network has learned into another, whose units are in part the same."""
+    learned = cut(networks.parameters[number], networks.shape)
+    for name in set(Weights._fields) - {"units", "choice", "choice_shift"}:
+        getattr(w, name)[:] = getattr(learned, name)
+    places = np.searchsorted(before.keys, units.keys)
+    known = np.flatnonzero(before.keys[np.minimum(places, len(before) - 1)] == units.keys)
+    same = places[known]
+    backwards = number % 2 == 1
+    old, new = (unit_order(u, len(w.symbols) - 1, backwards=backwards) for u in (before, units))
+    w.units[known], w.units[-2:] = learned.units[same], learned.units[-2:]
+    w.choice[:], w.choice_shift[:] = 0, _UNHEARD
+    w.choice[new.place[known]] = learned.choice[old.place[same]]
+    w.choice_shift[new.place[known]] = learned.choice_shift[old.place[same]]
 
 
 def _lessons(pairs: PairCorpus, alignment: Alignment, shape: Shape, backwards: bool) -> _Lessons:

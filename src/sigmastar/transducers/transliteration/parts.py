@@ -36,12 +36,20 @@ class Trained(NamedTuple):
 
 
 def train_parts(
-    pairs: PairCorpus, recipe: Recipe, states: States, *, n_models: int = 1, n_networks: int = 2
+    pairs: PairCorpus,
+    recipe: Recipe,
+    states: States,
+    *,
+    n_models: int = 1,
+    n_networks: int = 2,
+    earlier: Trained | None = None,
 ) -> Trained:
     """Align pairs, and learn the models that the method needs and those that judge for it.
 
-    ``n_models`` discriminative ones make an ensemble, ``n_networks`` neural ones another.
+    ``n_models`` discriminative ones make an ensemble, ``n_networks`` neural ones another, which
+    goes on from what was learned ``earlier`` from some of the pairs.
     """
+    known = None if earlier is None else (earlier.parts["neural"], earlier.alignment.units)
     alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
     path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
     target, order = pairs.target, recipe.order
@@ -63,7 +71,7 @@ def train_parts(
             pairs, alignment, recipe.training(len(pairs), n_models), rng=rng
         ),
         "neural": lambda: learn_neural(
-            pairs, alignment, recipe.course(len(pairs), n_networks), rng=rng
+            pairs, alignment, recipe.course(len(pairs), n_networks), rng=rng, earlier=known
         ),
     }
     names = _ALONE.get(recipe.method, ("ngram", *states.judges))
