@@ -23,7 +23,7 @@ from sigmastar.transducers.transliteration.network import (
     starting_weights,
 )
 from sigmastar.transducers.transliteration.neural import Neural, unit_cases, unit_order
-from sigmastar.transducers.transliteration.neural_training import Course, learn_neural
+from sigmastar.transducers.transliteration.neural_training import Course, _remember, learn_neural
 from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
 
 UNITS = ALIGNED.units
@@ -157,6 +157,47 @@ def test_training_repeats_itself():
     )
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.1
+
+
+def test_networks_that_go_on_keep_what_they_know_of_units():
+    few = ALIGNED.units.take(np.arange(0, len(UNITS), 2))
+    shape = SHAPE._replace(n_units=len(few))
+    before = Neural(np.random.default_rng(0).normal(size=(2, n_parameters(shape))), shape)
+    for number in range(2):
+        after = cut(np.zeros(n_parameters(SHAPE), np.float32), SHAPE)
+        _remember(after, number, before, few, UNITS)
+        learned = cut(before.parameters[number], shape)
+        old, new = (unit_order(u, 2, backwards=number == 1) for u in (few, UNITS))
+        for unit, key in enumerate(UNITS.keys.tolist()):
+            place = new.place[unit]
+            if key in few.keys:
+                same = few.keys.tolist().index(key)
+                np.testing.assert_array_equal(after.units[unit], learned.units[same])
+                np.testing.assert_array_equal(after.choice[place], learned.choice[old.place[same]])
+            else:
+                assert not after.choice[place].any()
+                assert after.choice_shift[place] < 0
+        np.testing.assert_array_equal(after.units[-2:], learned.units[-2:])
+        np.testing.assert_array_equal(after.layers, learned.layers)
+
+
+def test_networks_go_on_from_what_they_had_learned():
+    course = Course(n_models=2, n_epochs=40, batch=3)
+    first = learn_neural(PAIRS, ALIGNED, course, rng=np.random.default_rng(0))
+    hardly = Course(n_models=3, n_epochs=1, batch=len(PAIRS), rate=1e-6)
+    rng = np.random.default_rng(1)
+    after = learn_neural(PAIRS, ALIGNED, hardly, rng=rng, earlier=(first, UNITS)).parameters
+    np.testing.assert_allclose(after[:2], first.parameters, atol=1e-4)
+    assert np.abs(after[2] - first.parameters[0]).max() > 0.1  # a third one begins anew
+
+
+def test_answers_do_not_depend_on_the_number_of_threads(monkeypatch):
+    model, source = random_networks(), PAIRS.source.take(np.arange(len(PAIRS)).repeat(40))
+    read = []
+    for threads in (1, 3):
+        monkeypatch.setenv("SIGMASTAR_THREADS", str(threads))
+        read.append([words.rows for words in model.read(source)])
+    np.testing.assert_array_equal(read[0], read[1])
 
 
 def test_networks_survive_a_file():

@@ -196,6 +196,13 @@ def test_odd_inputs_are_counted_and_never_fatal_unless_asked():
 
 
 @pytest.mark.compiled
+def test_many_inputs_are_answered_in_their_order():
+    learner = ss.Transliterator("joint-ngram").fit(names(60))
+    words = [word for word, _ in names(60)]
+    alone = learner.predict(words)
+    assert learner.predict(words * 20) == alone * 20  # more than are searched together
+
+
 def test_n_best_outputs_are_distinct_and_sorted():
     learner = ss.Transliterator("combined", n_folds=2).fit(TRAIN[:80])
     for found in learner.n_best([x for x, _ in TEST[:20]], 5):

@@ -37,8 +37,8 @@ class Transliterator(ModelEstimator, Recipe):
     Parameters
     ----------
     method : {"combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em"}
-        ``"combined"`` (the most accurate): candidates of a joint n-gram model and of a
-        discriminative transducer, chosen by a log-linear combination of scorers and features.
+        ``"combined"`` (the most accurate): candidates of a joint n-gram model and of networks or
+        a discriminative transducer, chosen by a log-linear combination of scorers and features.
         ``"discriminative"``, ``"joint-ngram"``: one of the two alone.
         ``"joint-spectral"``: a spectral automaton over units. ``"learnfst"`` and ``"em"``: a
         conditional transducer with few states, by moments or by EM over alignments and states.
@@ -53,12 +53,14 @@ class Transliterator(ModelEstimator, Recipe):
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
         ``"discriminative"``, ``"learnfst"``, ``"em"`` and ``"neural"`` (small networks that see the
-        whole input). ``"auto"``: all but ``"learnfst"`` and ``"em"``, networks of 300 to
-        50,000 pairs.
+        whole input). ``"auto"``: of 300 to 50,000 pairs ``"reverse"``, ``"target"`` and
+        ``"neural"``, of fewer or more the first five.
     n_folds : int
-        Parts of the training data on which the combination is fitted.
+        Parts of the training data on which the combination is fitted; with networks, only on as
+        many of them as hold 500 pairs together.
     n_candidates, beam : int
-        How many candidates to judge, and hypotheses to keep while searching.
+        How many candidates to judge, and hypotheses to keep while searching; half as many beside
+        networks, which find candidates of their own.
     alignments : {"sum", "best"}
         What ``"joint-ngram"`` ranks outputs by: the probabilities of their alignments added up, or
         that of the best one, which is what the machine written by ``to_att`` does.
@@ -82,7 +84,7 @@ class Transliterator(ModelEstimator, Recipe):
     n_networks : int
         How many networks make an ensemble; every second one reads from right to left.
     n_epochs, rate : int, float
-        Passes and learning rate of the features' training.
+        Passes and learning rate of the features' training; with networks there are no features.
     random_state : int, Generator or None
         Makes results repeatable.
     unknown : {"ignore", "error"}
@@ -114,8 +116,8 @@ class Transliterator(ModelEstimator, Recipe):
         y : iterable of sequences, optional
             The outputs.
         dev : PairCorpus or iterable of pairs, optional
-            Development pairs, to balance the combination; by default a tenth of the training
-            pairs is held out for that (and then learned from as well).
+            Development pairs, to balance the combination; by default some of the training
+            pairs are held out for that (and then learned from as well).
         """
         self._check_parameters()
         for name in () if self.scorers == "auto" else self.scorers:

@@ -75,6 +75,9 @@ def _log_shares(
     """Write the log-probability of each of a symbol's units after the last units."""
     low, high = network.bounds[symbol], network.bounds[symbol + 1]
     width, size = high - low, len(hidden)
+    if width == 1:
+        shares[0] = 0.0
+        return
     for h in range(size):
         hidden[h] = row[h]
     for back in range(len(past)):

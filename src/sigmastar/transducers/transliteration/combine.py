@@ -27,7 +27,7 @@ from sigmastar.transducers.transliteration.reranker import (
     fit_scorers,
     train_features,
 )
-from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix
+from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix, widths
 
 __all__ = ["Judged", "balance", "combine", "judge", "judge_few_folds", "right_candidates"]
 
@@ -134,14 +134,15 @@ def _judge_folds(
 def judge(pairs: PairCorpus, trained: Trained, recipe: Recipe) -> Judged:
     """Find candidates for pairs, and let every scorer judge them."""
     alignment, parts = trained.alignment, trained.parts
+    n_best, beam = widths(parts, {"n_candidates": recipe.n_candidates, "beam": recipe.beam})
     found = find_candidates(
         pairs.source,
         parts,
         alignment.units,
         unit_options(alignment.units, alignment.weights, parts.get("ngram")),
         pairs.target.alphabet,
-        n_best=recipe.n_candidates,
-        beam=recipe.beam,
+        n_best=n_best,
+        beam=beam,
     )
     matrix = scorer_matrix(found, parts, alignment.units, alignment.weights)
     return Judged(found, alignment.units, matrix, right_candidates(found, pairs.target))

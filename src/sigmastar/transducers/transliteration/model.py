@@ -41,6 +41,7 @@ from sigmastar.transducers.transliteration.scorers import (
     SCORERS,
     find_candidates,
     scorer_matrix,
+    widths,
 )
 
 __all__ = ["TransliterationModel", "as_shares"]
@@ -104,7 +105,7 @@ class TransliterationModel(StoredModel):
             object.__setattr__(self, name, array)
         n_units, n_features = len(self.units), len(self.feature_weights)
         self.units.check(len(self.source_alphabet), len(self.target_alphabet))
-        sizes = {"ngram": n_units, "reverse": n_units, "short": n_units}
+        sizes = dict.fromkeys(("ngram", "reverse", "short"), n_units)
         sizes["target"] = len(self.target_alphabet)
         good = n_features & (n_features - 1) == 0
         good = good and len(self.scorer_weights) in (0, len(SCORERS) + 1)
@@ -137,14 +138,13 @@ class TransliterationModel(StoredModel):
     def sides(self) -> dict[str, str]:
         """What inputs and outputs are made of: "chars" or "words", as readers name it."""
         long = any(len(str(symbol)) > 1 for symbol in self.source_alphabet)
-        return {
-            "source": "words" if long else "chars",
-            "target": "chars" if self.settings["text"] else "words",
-        }
+        target = "chars" if self.settings["text"] else "words"
+        return {"source": "words" if long else "chars", "target": target}
 
     def n_best(self, source: Corpus, n_best: int = 1, *, beam: int | None = None) -> _Answers:
         """Return the n best outputs of each input, as codes with log-scores (best first)."""
-        width = int(self.settings["beam"]) if beam is None else beam
+        n_candidates, kept = widths(self.parts, self.settings)
+        width = kept if beam is None else beam
         if self.decoder is not None:
             scores, found = self.decoder.n_best(source, n_best=n_best, beam=width)
             return [
@@ -157,17 +157,17 @@ class TransliterationModel(StoredModel):
             with limited_threads(max(1, available_threads() // len(starts))):
                 for part in range(first, last):
                     rows = np.arange(starts[part], min(starts[part] + _AT_ONCE, len(source)))
-                    answers[part] = self._search(source.take(rows), n_best, width)
+                    answers[part] = self._search(source.take(rows), n_best, width, n_candidates)
 
         starts = range(0, len(source), _AT_ONCE)
         over_rows(answer, len(starts), least=1)
         return [found for part in range(len(starts)) for found in answers[part]]
 
-    def _search(self, source: Corpus, n_best: int, width: int) -> _Answers:
+    def _search(self, source: Corpus, n_best: int, width: int, n_candidates: int) -> _Answers:
         """Find candidates, and choose among them."""
         wanted = n_best
         if self.method == "combined":
-            wanted = max(n_best, int(self.settings["n_candidates"]))
+            wanted = max(n_best, n_candidates)
         by_best = self.method == "joint-ngram" and self.settings.get("alignments") == "best"
         if by_best:  # the search ranks by sums: what is best by one alignment is near the top
             wanted = n_best + _MORE
@@ -267,10 +267,8 @@ class TransliterationModel(StoredModel):
 
     def candidates(self, source: Corpus, n_best: int, beam: int, *, gap: float = 7.0) -> Candidates:
         """Find candidates with the models that can search."""
-        options, alphabet = self._options, self.target_alphabet
-        return find_candidates(
-            source, self.parts, self.units, options, alphabet, n_best=n_best, beam=beam, gap=gap
-        )
+        where = source, self.parts, self.units, self._options, self.target_alphabet
+        return find_candidates(*where, n_best=n_best, beam=beam, gap=gap)
 
     @cached_property
     def _options(self) -> Options:

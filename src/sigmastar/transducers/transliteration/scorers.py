@@ -24,9 +24,9 @@ from sigmastar.transducers.transliteration.joint_spectral import JointSpectral
 from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.neural import Neural
 
-__all__ = ["KINDS", "SCORERS", "find_candidates", "scorer_matrix"]
+__all__ = ["KINDS", "SCORERS", "find_candidates", "scorer_matrix", "widths"]
 
-_FEW = 6  # candidates that networks of either direction add
+_FEW, _NEAR = 3, 5.0  # candidates that networks of either direction add, and how near the best
 LOWEST = -60.0  # what a pair that a scorer cannot align at all scores
 KINDS: Mapping[str, Any] = {
     "ngram": JointNgram,
@@ -41,6 +41,15 @@ KINDS: Mapping[str, Any] = {
 }
 # Scorers in the order of their columns; the first three come from the search itself.
 SCORERS = ("search", "weights", "length", *KINDS)
+
+
+def widths(parts: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many candidates the joint model finds, and hypotheses it keeps.
+
+    Beside networks, which find candidates of their own, half as many choose the same outputs.
+    """
+    n_candidates, beam = int(settings["n_candidates"]), int(settings["beam"])
+    return (-(-n_candidates // 2), -(-beam // 2)) if "neural" in parts else (n_candidates, beam)
 
 
 def find_candidates(
@@ -78,7 +87,7 @@ def find_candidates(
         readings = parts["neural"].read(source)
         found = replace(found, readings=readings)
         others += parts["neural"].search(
-            source, units, alphabet, readings, n_best=few, beam=few, gap=gap
+            source, units, alphabet, readings, n_best=few, beam=few, gap=_NEAR
         )
     for more in others:
         log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
@@ -96,8 +105,8 @@ def scorer_matrix(
     matrix[:, 1] = logs[found.offsets[1:]] - logs[found.offsets[:-1]]
     matrix[:, 2] = found.target.lengths
     for column, name in enumerate(SCORERS):
-        if name not in parts:
-            continue
+        if name not in parts or (name == "ngram" and "neural" in parts):
+            continue  # with networks, what the search says of n-grams is enough
         part = parts[name]
         if name == "reverse":
             values = part.log_proba(found.reversed_path(), found.offsets)
