@@ -20,18 +20,18 @@ def learner():
     return ss.Transliterator("joint-ngram", order=3).fit(names(200, 0))
 
 
-def test_the_cheapest_path_writes_the_best_output(learner):
+def cheapest_paths(model, words):
+    """Return what OpenFst writes for each word, and at which cost."""
     pynini = pytest.importorskip("pynini")
     pywrapfst = pytest.importorskip("pywrapfst")
-    arcs, inputs, outputs = learner.model_.to_att()
+    arcs, inputs, outputs = model.to_att()
     compiler = pywrapfst.Compiler()
     compiler.write(arcs)
-    machine = pynini.Fst.from_pywrapfst(compiler.compile())
+    machine = pynini.Fst.from_pywrapfst(compiler.compile()).arcsort()
     codes = dict(line.split("\t") for line in inputs.splitlines())
     written = {int(code): name for name, code in map(str.split, outputs.splitlines())}
-    words = [word for word, _ in names(40, 1)]
-    agree = 0
-    for word, found in zip(words, learner.n_best(words, 1), strict=True):
+    found = []
+    for word in words:
         reads = pynini.Fst()
         state = reads.add_state()
         reads.set_start(state)
@@ -40,14 +40,44 @@ def test_the_cheapest_path_writes_the_best_output(learner):
             reads.add_arc(state, pynini.Arc(label, label, 0, following))
             state = following
         reads.set_final(state)
-        best = pynini.shortestpath(pynini.compose(reads, machine.copy().arcsort()))
-        labels = list(best.paths().olabels())
-        cost = float(next(best.paths().weights()))
-        output = "".join(written[label] for label in labels if label)
-        agree += output == found[0][0]
+        best = pynini.shortestpath(pynini.compose(reads, machine))
+        output = "".join(written[label] for label in best.paths().olabels() if label)
+        found.append((output, float(next(best.paths().weights()))))
+    return found
+
+
+def test_the_cheapest_path_writes_the_best_output(learner):
+    words = [word for word, _ in names(40, 1)]
+    pairs = list(zip(cheapest_paths(learner.model_, words), learner.n_best(words, 1), strict=True))
+    for (_, cost), found in pairs:
         # Not equal: one adds up alignments, the other may back off where it need not.
         assert cost == pytest.approx(-found[0][1], abs=0.5)
-    assert agree >= 39
+    assert sum(output == found[0][0] for (output, _), found in pairs) >= 39
+
+
+def test_the_best_alignment_costs_what_the_cheapest_path_does():
+    # Noise makes contexts that are better left early, although they know the next unit.
+    rng = np.random.default_rng(5)
+    pairs = [
+        (word, "".join(c if rng.random() < 0.8 else "ы" for c in written))
+        for word, written in names(300, 2)
+    ]
+    settings = {"source_form": "given", "target_form": "given"}
+    learner = ss.Transliterator("joint-ngram", order=4, alignments="best", **settings).fit(pairs)
+    words = [word for word, _ in names(60, 3)]
+    source = ss.Corpus.from_sequences(words).recode(learner.model_.source_alphabet)
+    best = learner.n_best(words, 1, beam=100)
+    paths = cheapest_paths(learner.model_, words)
+    assert [found[0][0] for found in best] == [output for output, _ in paths]
+    scores = np.array([found[0][1] for found in best])
+    np.testing.assert_allclose(-scores, [cost for _, cost in paths], atol=1e-4)
+    every = learner.model_.candidates(source, 20, 100, gap=30.0)
+    late, early = (
+        learner.model_.parts["ngram"].log_proba(every.path, every.offsets, early=early)
+        for early in (False, True)
+    )
+    assert (early >= late - 1e-12).all()
+    assert (early > late + 1e-3).any()
 
 
 def test_outputs_can_be_ranked_by_their_best_alignment():
@@ -61,7 +91,7 @@ def test_outputs_can_be_ranked_by_their_best_alignment():
     ngram, words = by_best.model_.parts["ngram"], [word + word[-1] for word, _ in names(40, 1)]
     source = ss.Corpus.from_sequences(words).recode(by_best.model_.source_alphabet)
     every = by_best.model_.candidates(source, 50, 100, gap=30.0)
-    single = ngram.log_proba(every.path, every.offsets)
+    single = ngram.log_proba(every.path, every.offsets, early=True)
     for row, found in enumerate(by_best.n_best(words, 2)):
         expected = np.sort(single[every.owner == row])[::-1][:2]
         np.testing.assert_allclose([score for _, score in found], expected)

@@ -5,7 +5,7 @@ States are contexts. An n-gram that was seen is an arc that reads and writes wha
 reads and writes nothing and costs −log of the back-off weight; the end of a word is the final
 weight of a state. Interpolated probabilities are never below what backing off would give for the
 same unit, so that the cheapest path takes an n-gram nearly wherever there is one; now and then it
-backs off early, to be in another context later.
+backs off early, to be in another context later, and so do models with ``alignments="best"``.
 """
 
 from __future__ import annotations

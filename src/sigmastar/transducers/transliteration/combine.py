@@ -2,7 +2,8 @@
 
 The training data are cut into folds; the candidates of each are judged by models of the rest. The
 weights of scorers, and of hashed features, are fitted on all of them together. Development pairs
-set the balance between scorers and features. Of many pairs one fold is enough.
+set the balance between scorers and features. Of many pairs one fold is enough, and networks, which
+take long to train, leave features nothing to say.
 """
 
 from __future__ import annotations
@@ -84,8 +85,7 @@ def judge_few_folds(
 ) -> tuple[list[Judged], Trained]:
     """Judge a few hundred pairs by models of others; return the first of these models as well.
 
-    For networks, which take long to train and leave features nothing to say: so many pairs are
-    enough for a handful of weights.
+    For combinations without features: so many pairs are enough for a handful of weights.
     """
     wanted = -(-ENOUGH_JUDGED * recipe.n_folds // len(pairs))
     return _judge_folds(pairs, recipe, states, min(recipe.n_folds, wanted))

@@ -20,7 +20,11 @@ from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.ngrams.discounts import discounts
-from sigmastar.transducers.kernels.joint_beam import Automaton, log_prob_units
+from sigmastar.transducers.kernels.joint_beam import (
+    Automaton,
+    best_log_prob_units,
+    log_prob_units,
+)
 from sigmastar.transducers.moments.lattices import hash_table
 from sigmastar.transducers.transliteration.ngram_trie import (
     NgramTrie,
@@ -85,14 +89,20 @@ class JointNgram:
         """The arrays that kernels read."""
         return self._automaton  # type: ignore[attr-defined,no-any-return]
 
-    def log_proba(self, units: SymbolArray, offsets: IndexArray) -> FloatArray:
-        """Return the log-probability of each sequence of units."""
+    def log_proba(
+        self, units: SymbolArray, offsets: IndexArray, *, early: bool = False
+    ) -> FloatArray:
+        """Return the log-probability of each sequence of units.
+
+        ``early``: contexts may be left although they know the next unit, as in ``att``.
+        """
         scores = np.zeros(len(offsets) - 1)
         automaton, begin, end = self.automaton, self.n_units, self.n_units + 1
+        walk = best_log_prob_units if early else log_prob_units
 
         def score(first: int, last: int) -> None:
             cut = offsets[first : last + 1]
-            log_prob_units(automaton, units, cut, begin, end, scores[first:last])
+            walk(automaton, units, cut, begin, end, scores[first:last])
 
         over_rows(score, len(scores))
         return scores

@@ -87,7 +87,7 @@ def learn_transliterator(
     sizes = {"n_models": recipe.n_models, "n_networks": recipe.n_networks}
     judged: list[Judged] = []
     earlier = None
-    if recipe.method == "combined" and "neural" in states.judges and dev is None:
+    if recipe.method == "combined" and not states.features and dev is None:
         judged, earlier = judge_few_folds(pairs, recipe, states)
     trained = train_parts(pairs, recipe, states, **sizes, earlier=earlier)
     alignment = trained.alignment
@@ -100,7 +100,7 @@ def learn_transliterator(
     if recipe.method != "combined":
         return Learned(model(trained), info)
     unseen = None if dev is None else clean_pairs(in_forms(dev, forms, like=pairs))[0]
-    if "neural" in states.judges:
+    if not states.features:
         if unseen is not None:
             judged = [judge(unseen, trained, recipe)]
         weights, features, tuned = balance(judged)

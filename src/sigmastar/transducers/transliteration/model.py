@@ -124,8 +124,7 @@ class TransliterationModel(StoredModel):
         for name in ("beam", "n_candidates"):
             check(name, self.settings[name], Integer(1, MOST_CANDIDATES))
         good = good and bool((self.unit_weights > 0).all())
-        if self.method == "combined":
-            good = good and len(self.scorer_weights) > 0
+        good = good and (self.method != "combined" or len(self.scorer_weights) > 0)
         if not good:
             raise InvalidModel("the parts of a transliterator do not fit its inventory of units.")
 
@@ -178,7 +177,8 @@ class TransliterationModel(StoredModel):
         if self.method == "combined" and len(found_all):
             scores = self.judge(found_all)
         elif by_best:
-            scores = self.parts["ngram"].log_proba(found_all.path, found_all.offsets)
+            path, ends = found_all.path, found_all.offsets
+            scores = self.parts["ngram"].log_proba(path, ends, early=True)
         order = choose(scores, found_all.owner)
         outputs, values = found_all.target.take(order), scores[order].tolist()
         symbols, offsets = outputs.symbols.tolist(), outputs.offsets.tolist()

@@ -49,7 +49,9 @@ def train_parts(
     ``n_models`` discriminative ones make an ensemble, ``n_networks`` neural ones another, which
     goes on from what was learned ``earlier`` from some of the pairs.
     """
-    known = None if earlier is None else (earlier.parts["neural"], earlier.alignment.units)
+    known = None
+    if earlier is not None and "neural" in earlier.parts:
+        known = earlier.parts["neural"], earlier.alignment.units
     alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
     path, offsets, n_units = alignment.path, alignment.offsets, len(alignment.units)
     target, order = pairs.target, recipe.order

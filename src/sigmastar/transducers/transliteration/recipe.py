@@ -16,6 +16,7 @@ __all__ = ["JUDGES", "METHODS", "Recipe", "States"]
 
 METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learnfst", "em")
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
+OF_FEW = "reverse", "short", "target"  # pairs; others add little to them but seconds of compiling
 WITH_NETWORKS = "reverse", "target", "neural"  # others add nothing to them
 TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing, of more they take too long
 MANY_WORDS = 30_000  # so many have features for a larger table
@@ -30,6 +31,7 @@ class States(NamedTuple):
     transducer: int
     joint: int  # of spectral automata over units
     judges: tuple[str, ...]
+    features: bool  # whether there are any to judge by
 
 
 Sizes = Instance(tuple, list, words="a tuple of pairs (inputs, outputs)")
@@ -71,7 +73,14 @@ class Recipe:
         """Return the names of the scorers that judge after learning from so many pairs."""
         if self.scorers != "auto":
             return tuple(self.scorers)
-        return WITH_NETWORKS if TAUGHT[0] <= n_pairs <= TAUGHT[1] else JUDGES[:5]
+        if n_pairs < TAUGHT[0]:
+            return OF_FEW
+        return WITH_NETWORKS if n_pairs <= TAUGHT[1] else JUDGES[:5]
+
+    def with_features(self, n_pairs: int) -> bool:
+        """Tell whether hashed features take part in the combination."""
+        few = self.scorers == "auto" and n_pairs < TAUGHT[0]
+        return not few and "neural" not in self.judges(n_pairs)
 
     def training(self, n_pairs: int, n_models: int) -> Training:
         """Return how to train so many discriminative transducers from so many pairs."""
@@ -89,6 +98,7 @@ class Recipe:
 
     def states(self, n_pairs: int) -> States:
         """Return what to learn from so many pairs."""
+        rest = self.judges(n_pairs), self.with_features(n_pairs)
         if self.n_states == "auto":
-            return States(3, 40 if n_pairs >= MANY_PAIRS else 10, self.judges(n_pairs))
-        return States(int(self.n_states), int(self.n_states), self.judges(n_pairs))
+            return States(3, 40 if n_pairs >= MANY_PAIRS else 10, *rest)
+        return States(int(self.n_states), int(self.n_states), *rest)
