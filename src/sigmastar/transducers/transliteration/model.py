@@ -169,7 +169,7 @@ class TransliterationModel(StoredModel):
             wanted = max(n_best, n_candidates)
         by_best = self.method == "joint-ngram" and self.settings.get("alignments") == "best"
         if by_best:  # the search ranks by sums: what is best by one alignment is near the top
-            wanted = n_best + _MORE
+            wanted, width = n_best + _MORE, 2 * width
         # Alternatives that the user wants to see may be less likely than those worth judging.
         gap = 7.0 if n_best == 1 and not by_best else 12.0
         found_all = self.candidates(source, wanted, width, gap=gap)

@@ -21,7 +21,7 @@ WITH_NETWORKS = "reverse", "target", "neural"  # others add nothing to them
 TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing, of more they take too long
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
-MOST_TAUGHT, MOST_ROUNDS = 43_000, 40  # words that a network goes through, and how often
+MOST_TAUGHT, MOST_ROUNDS = 80_000, 40  # words that a network goes through, and how often
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
