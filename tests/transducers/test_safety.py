@@ -50,7 +50,7 @@ def test_of_many_pairs_one_fold_fits_the_combination(monkeypatch):
     train = combine.train_parts
     monkeypatch.setattr(combine, "MANY_PAIRS", 50)
     monkeypatch.setattr(combine, "train_parts", lambda *a, **k: parts.append(1) or train(*a, **k))
-    learner = ss.Transliterator(n_folds=4, n_states=2, n_models=1).fit(PAIRS)
+    learner = ss.Transliterator(n_folds=4, n_states=2, scorers=("short", "spectral")).fit(PAIRS)
     assert learner.predict(["xana"]) == ["ксана"]
     assert len(parts) == 1
 

@@ -57,9 +57,12 @@ def fit_scorers(
 ) -> FloatArray:
     """Return the weights of scorers (columns) that make right candidates likeliest.
 
-    Inputs without a right candidate do not count. ``penalty`` is the weight of the squares of the
+    Inputs without a right candidate do not count; without any other, the first scorer decides.
+    ``penalty`` is the weight of the squares of the
     standardised weights.
     """
+    if len(scores) == 0:  # what is judged has letters that nobody had learned
+        return np.asarray(np.eye(scores.shape[1])[0], dtype=np.float64)
     spread = scores.std(axis=0)
     spread[spread == 0] = 1.0
     owner = np.repeat(np.arange(len(groups) - 1), np.diff(groups))
