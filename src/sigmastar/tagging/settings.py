@@ -52,7 +52,7 @@ class TaggerParameters:
     decoding: str = "viterbi"
     training: str = "counts"
     n_passes: int = 10
-    penalty: float = 0.1
+    penalty: float = 0.0
     n_models: int = 1
     n_neighbours: int = 256
     random_state: int = 0

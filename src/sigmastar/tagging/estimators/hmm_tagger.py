@@ -69,7 +69,8 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
     n_passes : int
         Discriminative training: how often to go through the corpus.
     penalty : float
-        Discriminative training: strength of the L2 penalty on the weights of words' features.
+        Discriminative training: strength of the L2 penalty on the weights of words' features; on
+        development data none was best.
     n_models : int
         Discriminative training: how many models, learned from the sentences in different orders,
         to take the mean of. It tags as fast as one.
