@@ -8,7 +8,6 @@ import time
 import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.expected_conditions import text_to_be_present_in_element
 from selenium.webdriver.support.ui import WebDriverWait
 
 import sigmastar as ss
@@ -71,6 +70,18 @@ def wait_for(browser, text):
     WebDriverWait(browser, 20).until(shown)
 
 
+def follow(browser, symbol, shown):
+    """Click on what comes next and wait for these symbols; each answer replaces the elements."""
+    clicked = """const bar = [...document.querySelectorAll("#output .bar")]
+        .find((bar) => bar.firstChild.textContent === arguments[0]);
+        if (bar) bar.click(); return Boolean(bar);"""
+    chips = (
+        """return [...document.querySelectorAll("#chips .chip")].map((chip) => chip.textContent)"""
+    )
+    WebDriverWait(browser, 20).until(lambda driver: driver.execute_script(clicked, symbol))
+    WebDriverWait(browser, 20).until(lambda driver: driver.execute_script(chips) == shown)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("name", "typed", "shown"),
@@ -93,12 +104,8 @@ def test_a_model_answers_what_is_typed(browser, address, name, typed, shown, siz
 
 def test_next_symbols_can_be_clicked_through(browser, address):
     visit(browser, address, "logs", "desktop")
-    wait_for(browser, "open")
-    for symbol in ("open", "read"):
-        bars = browser.find_elements(By.CSS_SELECTOR, "#output .bar")
-        next(bar for bar in bars if bar.text.startswith(symbol)).click()
-        last = (By.CSS_SELECTOR, "#chips .chip:last-child")
-        WebDriverWait(browser, 20).until(text_to_be_present_in_element(last, symbol))
+    follow(browser, "open", ["open"])
+    follow(browser, "read", ["open", "read"])
     assert browser.find_element(By.ID, "input").get_property("value") == "open read"
     graph = (By.CSS_SELECTOR, "#graph .node")
     WebDriverWait(browser, 20).until(lambda driver: len(driver.find_elements(*graph)) == 2)
@@ -107,30 +114,15 @@ def test_next_symbols_can_be_clicked_through(browser, address):
 @pytest.mark.parametrize("size", SIZES)
 def test_symbols_with_spaces_in_them_can_be_clicked_through(browser, address, size):
     visit(browser, address, "steps", size)
-    wait_for(browser, "ask to copy")
-    for symbol in ("ask to copy", "copy"):
-        bars = browser.find_elements(By.CSS_SELECTOR, "#output .bar")
-        next(bar for bar in bars if bar.text.split("\n")[0] == symbol).click()
-        last = (By.CSS_SELECTOR, "#chips .chip:last-child")
-        WebDriverWait(browser, 20).until(
-            lambda driver, last=last, symbol=symbol: driver.find_element(*last).text == symbol
-        )
-    chips = browser.find_elements(By.CSS_SELECTOR, "#chips .chip")
-    assert [chip.text for chip in chips] == ["ask to copy", "copy"]
+    follow(browser, "ask to copy", ["ask to copy"])
+    follow(browser, "copy", ["ask to copy", "copy"])
     assert browser.find_element(By.ID, "problem").text == ""
 
 
 def test_letters_are_clicked_together_without_spaces(browser, address):
     visit(browser, address, "letters", "desktop")
-    wait_for(browser, "a")
-    for number, letter in enumerate("ab", 1):
-        bars = browser.find_elements(By.CSS_SELECTOR, "#output .bar")
-        next(bar for bar in bars if bar.text.split("\n")[0] == letter).click()
-        WebDriverWait(browser, 20).until(
-            lambda driver, number=number: (
-                len(driver.find_elements(By.CSS_SELECTOR, "#chips .chip")) == number
-            )
-        )
+    follow(browser, "a", ["a"])
+    follow(browser, "b", ["a", "b"])
     assert browser.find_element(By.ID, "input").get_property("value") == "ab"
 
 
