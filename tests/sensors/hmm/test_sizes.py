@@ -11,9 +11,11 @@ from sigmastar.core.errors import InvalidData
 from sigmastar.core.types import Learned
 from sigmastar.sensors.hmm.data import Measurements, as_measurements
 from sigmastar.sensors.hmm.emissions import Gaussian
+from sigmastar.sensors.hmm.emissions.counts import PoissonEmission
 from sigmastar.sensors.hmm.learn import sizes
 from sigmastar.sensors.hmm.learn.em import Problem
 from sigmastar.sensors.hmm.learn.fit import Plan, criteria
+from sigmastar.sensors.hmm.measurement_hmm import MeasurementHMM
 from sigmastar.sensors.hmm.structure import chain_rules
 
 RNG = np.random.default_rng(0)
@@ -87,6 +89,11 @@ def test_the_objective_is_the_likelihood_and_the_density_of_the_priors():
     (objective,), (likelihood,) = hmm.info_["objective"], hmm.info_["log_likelihood"]
     assert objective - likelihood == pytest.approx(np.log(moves).sum())
     assert hmm.info_["smallest_gain"] == 0.0
+    counts, rates = np.arange(12.0)[:, None] % 5, np.array([[1.0], [3.0]])
+    start = MeasurementHMM(np.full(2, 0.5), moves, PoissonEmission(rates))
+    hmm = ss.PoissonHMM(2, init=start, prior_sum=2.0, prior_count=0.5, max_iter=1).fit(counts)
+    (objective,), (likelihood,) = hmm.info_["objective"], hmm.info_["log_likelihood"]
+    assert objective - likelihood == pytest.approx((2.0 * np.log(rates) - 0.5 * rates).sum())
 
 
 @pytest.fixture
