@@ -193,9 +193,7 @@ def judge_paths(words: Readings, network: Network, paths: Paths, scores: FloatAr
                 key = within[t]
                 for back in range(n_past):
                     past[back] = units[t - 1 - back] if t - 1 - back >= offsets[c] else n_units
-                    key = ((key * 1000003) ^ (int(past[back]) + 7919 * (key >> 31))) & (
-                        (1 << 62) - 1
-                    )
+                    key = ((key * 1000003) ^ (int(past[back]) + 7919 * (key >> 31))) & _KEY
                 slot = find_slot(keys, key)
                 if keys[slot] == EMPTY:
                     keys[slot] = key
