@@ -30,7 +30,7 @@ def found():
     ss.AutoWFA(0.5, random_state=0).fit(TRAIN[:200])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "QUICK", 0.6)  # all of them, on a busy machine too
-        return ss.AutoWFA(8.0, random_state=0).fit(TRAIN)
+        return ss.AutoWFA(20.0, random_state=0).fit(TRAIN)
 
 
 def test_the_result_is_close_to_the_truth(found):

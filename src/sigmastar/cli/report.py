@@ -98,7 +98,7 @@ def _read(machine: Any, path: Path, reading: Mapping[str, Any]) -> Any:
         columns["columns"] = reading.get("columns")
         return read_frames(path, **columns, length=reading.get("length"))
     if machine.kind == "MeasurementHMM":
-        return read_frames(path, **columns, columns=machine.columns, holes=True)
+        return read_frames(path, **columns, columns=machine.named_columns, holes=True)
     if machine.kind in ("HMMTagger", "FSTTagger"):
         return read_tagged(path, reading.get("format"), column=reading.get("column", "upos"))
     if machine.kind == "Transliterator":

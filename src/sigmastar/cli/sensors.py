@@ -71,7 +71,7 @@ NodesOption = Annotated[
 
 def _learned_columns(path: Path, tagger: Any) -> list[str] | None:
     """Return the names of the readings that a tagger was learned from, as far as they are known."""
-    names = tagger.columns if tagger.kind == _STATES else reading_of(path).get("columns")
+    names = tagger.named_columns if tagger.kind == _STATES else reading_of(path).get("columns")
     return [str(name) for name in names] if isinstance(names, (list, tuple)) and names else None
 
 

@@ -138,7 +138,7 @@ def states(
     from sigmastar.sensors.hmm.inference.smooth import log_masses, smooth
 
     hmm = _load(model)
-    table = _read(frames, label, sequence, columns_of(columns) or hmm.columns)
+    table = _read(frames, label, sequence, columns_of(columns) or hmm.named_columns)
     data = as_measurements(table.values, table.lengths)
     path = decode(hmm, data).states
     names = hmm.names or ()

@@ -70,6 +70,12 @@ class StateModel(Proved, StoredModel):
             object.__setattr__(self, name, tuple(map(str, words)))
 
     @property
+    def named_columns(self) -> tuple[str, ...] | None:
+        """The names of the numbers of a frame; None if they were learned without names."""
+        numbered = tuple(str(i) for i in range(self.n_columns))
+        return None if self.columns == numbered else self.columns
+
+    @property
     def n_states(self) -> int:
         """How many states there are."""
         return self.emission.n_states
