@@ -1,6 +1,8 @@
 """Results of parts in files of their own: whole, once each, and not mixed with another job's."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,22 @@ def test_an_error_in_a_part_is_raised_and_leaves_no_file(tmp_path):
     assert os.listdir(tmp_path) == ["job.json"]
 
 
+def test_who_hears_of_an_error_finds_no_other_part_half_written(tmp_path):
+    begun = threading.Event()
+
+    def fails_beside(corpus):
+        if len(corpus) == 4:
+            begun.wait(10)
+            raise InvalidData("no")
+        begun.set()
+        time.sleep(0.3)
+        return ["late"] * len(corpus)
+
+    with pytest.raises(InvalidData, match="no"):
+        parts(4).write(fails_beside, tmp_path)
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+
+
 def test_results_as_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     model = ss.KneserNey(2).fit(SEQUENCES).model_
@@ -97,3 +115,18 @@ def test_results_as_parquet(tmp_path):
     lines = parts().write(model.predict_next, tmp_path / "lines")
     symbol, p = lines_of(lines)[0].split()
     assert (symbol, float(p)) == (first[0]["symbol"], pytest.approx(first[0]["p"], rel=1e-5))
+
+
+def test_taggers_and_transliterators_are_applied_to_parts(tmp_path):
+    english = ss.datasets.load_demo_english()
+    tagger = ss.HMMTagger(order=1).fit(english.train)
+    sentences = [list(words) for words, _ in english.test[:20]]
+    words = ss.Partitions.from_sequences([sentences[:7], sentences[7:]])
+    found = lines_of(words.write(tagger.predict, tmp_path / "tags"))
+    assert found == [" ".join(tags) for tags in tagger.predict(sentences)]
+    names = ss.Transliterator("joint-ngram").fit(ss.datasets.load_demo_names().train[:60])
+    given = ["anna", "max", "petra"]
+    letters = ss.Partitions.from_sequences([given[:1], given[1:]])
+    found = lines_of(letters.write(names.predict, tmp_path / "names"))
+    assert found == ["".join(name) for name in names.predict(given)]
+    assert [row for part in letters.stream(names.predict) for row in part] == names.predict(given)

@@ -97,15 +97,13 @@ def write_parts(
     skipped: dict[int, Skipped] = {}
     with stage("Writing parts", len(parts)) as progress:
         progress.advance(len(parts) - len(rest))
-        sent = (write, open_part, shared)
+        sent = (write, open_part, shared, on_error == "raise")
         results = runner.stream(_write_one, sent, [parts[i] for i in rest], work)
         for i, result in zip(rest, results, strict=True):
-            if not isinstance(result, SigmastarError):
-                counts.append(result)
-            elif on_error == "raise":
-                raise result
-            else:
+            if isinstance(result, SigmastarError):
                 skipped[i] = Skipped(names[i], str(result))
+            else:
+                counts.append(result)
             progress.advance(note="parts")
     done = [file for i, file in enumerate(files) if i not in skipped]
     sums = tuple(sum(column) for column in zip(*counts, strict=True))
@@ -113,9 +111,9 @@ def write_parts(
 
 
 def _write_one(
-    sent: tuple[Any, Any, Any], part: Any, work: tuple[str, str, Any]
+    sent: tuple[Any, Any, Any, bool], part: Any, work: tuple[str, str, Any]
 ) -> tuple[int, ...] | SigmastarError:
-    write, open_part, shared = sent
+    write, open_part, shared, fails = sent
     path, _, extra = work
     try:
         opened = open_part(shared, part, extra)
@@ -123,6 +121,8 @@ def _write_one(
             counted: tuple[int, ...] = write(opened, target)
             return counted
     except SigmastarError as error:
+        if fails:  # raised here and not where results are taken: the runner ends what is under way
+            raise
         return error
 
 
