@@ -52,3 +52,18 @@ def random_covariances(n, d, rng):
     """Draw well-conditioned covariance matrices."""
     roots = rng.normal(size=(n, d, d)) * 0.4 + np.eye(d)
     return roots @ roots.transpose(0, 2, 1)
+
+
+def plain_viterbi(initial, transitions, log_density):
+    """Give the best path by the plain recursion over all pairs of states, lower numbers first."""
+    with np.errstate(divide="ignore"):
+        value, moves = np.log(initial) + log_density[0], np.log(transitions)
+    came = []
+    for row in log_density[1:]:
+        each = value[:, None] + moves
+        came.append(each.argmax(axis=0))
+        value = each.max(axis=0) + row
+    path = [int(value.argmax())]
+    for before in reversed(came):
+        path.append(int(before[path[-1]]))
+    return path[::-1], float(value.max())

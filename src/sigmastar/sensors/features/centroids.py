@@ -121,7 +121,8 @@ class CentroidFeatures(TransformerMixin, RuledEstimator):  # type: ignore[misc]
         if self.n_centroids > n_distinct:
             raise InvalidData(
                 f"n_centroids must be at most {n_distinct} (the number of distinct frames); "
-                f"got {self.n_centroids}. Lower it."
+                f"got {self.n_centroids}. Lower it, as by features=CentroidFeatures({n_distinct}), "
+                "or give more frames."
             )
         means = KMeans(self.n_centroids, n_init=1, max_iter=self.max_iter, random_state=seed)
         with warnings.catch_warnings(), threadpool_limits(limits=1):

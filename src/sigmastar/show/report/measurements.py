@@ -62,11 +62,11 @@ def _means(model: MeasurementHMM) -> Markup:
     stay = np.diagonal(model.moves())
     rows = []
     for k in range(min(model.n_states, _MOST_STATES)):
-        lasting = 1.0 / max(1.0 - stay[k], 1e-12)
+        lasting = f"{1.0 / (1.0 - stay[k]):.1f}" if stay[k] < 1.0 - 1e-9 else "never left"
         cells = [
             f"{m:.4g} ± {s:.3g}" for m, s in zip(means[k], np.sqrt(variances[k]), strict=True)
         ][:_MOST_COLUMNS]
-        rows.append([(model.names or ())[k], f"{100 * share[k]:.1f} %", f"{lasting:.1f}", *cells])
+        rows.append([(model.names or ())[k], f"{100 * share[k]:.1f} %", lasting, *cells])
     return card(
         "What states emit",
         table(["state", "share of time", "frames at a time", *columns], rows),

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.sensors.hmm.data import Measurements
 from sigmastar.sensors.hmm.inference.densities import log_rows
 from sigmastar.sensors.hmm.inference.runs import EQUAL, LANES, NOTHING, Runs
 from sigmastar.sensors.hmm.kernels.lanes import Lanes, forward
 from sigmastar.sensors.hmm.model import StateModel
 
-__all__ = ["plan_runs"]
+__all__ = ["Shape", "plan_runs"]
 
-_LENGTH = 256  # frames of a run, unless it needs more to be worth its edges
 _SHORT = 2048  # frames that are one run
 _PROBES = 8  # places where forgetting is measured, and starts that are to be forgotten
 _LOOKS = (64, 256, 2048)  # frames in which it must have happened
 
 
-def plan_runs(model: StateModel, data: Measurements, *, cut: bool = True) -> Runs:
+class Shape(NamedTuple):
+    """How runs are worked on."""
+
+    width: int = LANES  # side by side
+    length: int = 256  # frames of each, unless it needs more to be worth its edges
+
+
+def plan_runs(
+    model: StateModel, data: Measurements, shape: Shape | None = None, *, cut: bool = True
+) -> Runs:
     """Cut frames into runs; without ``cut``, so that no sequence is cut in doubt."""
+    width, most = shape or Shape()
     n, longest = data.n_frames, data.longest
     if n <= _SHORT:
         return Runs(data, n, 0)
     margin = min(longest, _memory(model, data)) if cut and longest > LANES else longest
-    length = max(4 * margin, min(_LENGTH, -(-n // (LANES * _PROBES))), LANES)
-    return Runs(data, length, margin) if length < n else Runs(data, n, 0)
+    length = max(4 * margin, min(most, -(-n // (width * _PROBES))), width)
+    return Runs(data, length, margin, width) if length < n else Runs(data, n, 0)
 
 
 def _memory(model: StateModel, data: Measurements) -> int:
@@ -37,11 +49,9 @@ def _memory(model: StateModel, data: Measurements) -> int:
         if look * _PROBES > data.n_frames:
             break
         places = np.linspace(0, data.n_frames - look, _PROBES).astype(np.int64)
-        likelihood = np.empty((look, n, len(places) * len(states)))
-        for i, first in enumerate(places):
-            logs = log_rows(model, data, int(first), int(first) + look)
-            logs -= logs.max(axis=1, keepdims=True)
-            likelihood[:, :, i * _PROBES : (i + 1) * _PROBES] = np.exp(logs)[:, :, None]
+        logs = _logs_at(model, data, places[:, None] + np.arange(look))
+        logs -= logs.max(axis=2, keepdims=True)
+        likelihood = np.repeat(np.exp(logs).transpose(1, 2, 0), _PROBES, axis=2)
         width = likelihood.shape[2]
         lanes = Lanes(likelihood, np.zeros((look + 1, width), np.bool_), np.ones((look, width)))
         past = np.empty_like(likelihood)
@@ -54,3 +64,11 @@ def _memory(model: StateModel, data: Measurements) -> int:
             steps = look - int(np.argmin(settled[::-1])) if not settled.all() else 0
             return 2 * steps + 8
     return data.n_frames
+
+
+def _logs_at(model: StateModel, data: Measurements, frames: IndexArray) -> FloatArray:
+    """Return log densities of some frames (places, steps), as (places, steps, links)."""
+    at = frames.reshape(-1)
+    states = None if data.states is None else data.states[at]
+    chosen = Measurements(data.values[at], np.array([0, len(at)]), states)
+    return log_rows(model, chosen, 0, len(at)).reshape(*frames.shape, -1)

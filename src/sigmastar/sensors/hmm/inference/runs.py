@@ -71,15 +71,18 @@ class Runs:
         Frames of a run.
     margin : int
         Frames that a run repeats of its neighbours, on either side.
+    width : int
+        Runs that go side by side, at most.
     """
 
     data: Measurements
     length: int
     margin: int
+    width: int = LANES
 
     def groups(self, margin: int | None = None) -> list[Group]:
         """Return groups of runs in the order of their frames."""
-        n, size = self.data.n_frames, LANES * self.length
+        n, size = self.data.n_frames, self.width * self.length
         more = self.margin if margin is None else margin
         own, steps = slice(more, more + self.length), self.length + 2 * more
         found = []
@@ -122,7 +125,7 @@ class Runs:
         reached, entered, found, guessed = (np.hstack(parts) for parts in zip(*edges, strict=True))
         later = np.flatnonzero(inner & ~_same(reached[:, :-1], entered[:, 1:], slack)) + 1
         earlier = np.flatnonzero(inner & ~_same(guessed[:, :-1], found[:, 1:], slack))
-        return {int(run) // LANES for run in [*later, *earlier]}
+        return {int(run) // self.width for run in [*later, *earlier]}
 
 
 def settle(runs: Runs, job: Callable[[Group], GroupEdges], *, slack: float = NOTHING) -> bool:
