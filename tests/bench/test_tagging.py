@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import sigmastar as ss
 from sigmastar.bench import tagging as bench
-from sigmastar.bench import tagging_rules
+from sigmastar.bench import tagging_rules, tagging_trained
 from sigmastar.bench.papers.published_tagging import LANGUAGES, MACHINES
 from sigmastar.bench.tagging_rules import PEERS
 from sigmastar.cli.main import app
@@ -52,6 +52,8 @@ def home(tmp_path_factory):
         for seed, part in enumerate(parts):
             rows = ["".join(f"{w}\t{t}\t{t.upper()}\n" for w, t in s) for s in sentences(seed, 60)]
             (folder / f"{name}-{part}.tsv").write_text("\n".join(rows))
+    text = [" ".join(word for word, _ in pairs) + "." for pairs in sentences(9, 60)]
+    (folder / "enwiki-2015.txt").write_text("\n".join(text) + "\n")
     return folder
 
 
@@ -161,6 +163,8 @@ def test_tables_for_people_put_the_paper_beside(home, monkeypatch):
         *("EWT", 43, 22, 900, 10_000, 1.0, 70, 80, 0.5, 2.0, 2e6, 1e6, 7e6, 4e6)
     )
     monkeypatch.setattr(tagging_rules, "compositions", lambda *_: iter([one]))
+    crf = tagging_trained.TrainedFigures("EWT UPOS", "CRF", 0.95, 0.8, 25_094, 2_000, 1.0, 61.4)
+    monkeypatch.setattr(tagging_trained, "trained", lambda *_: iter([crf]))
     cells = [re.split(r"\s*│\s*", line)[1:-1] for line in run(home).splitlines() if "│ n1" in line]
     cells += [
         re.split(r"\s*│\s*", line)[1:-1]
@@ -173,11 +177,24 @@ def test_tables_for_people_put_the_paper_beside(home, monkeypatch):
         ["n1", "87.50 (98.18)", "87.50 (94.49)"],
         ["Brown", "n1", "87.50%", "97.31%", "75.0000%", "3.0"],
         ["EWT", "43", "100.0000%", "70", "0.50", "7.00 / 4.00", "2.00 / 1.00"],
+        ["EWT UPOS", "CRF", "95.00%", "80.00% of 2,000", "100.0000%", "61"],
     ]
+
+
+def test_trained_taggers_are_measured_with_and_without_help(home):
+    rows = json.loads(run(home, "--table", "trained", "--json"))["trained"]
+    names = ["HMM", "HMM, finer", "CRF", "CRF, finer", "CRF, finer, raw text"]
+    assert [row["name"] for row in rows[:10]] == names * 2
+    assert [row["corpus"] for row in rows[10:12]] == ["Brown"] * 2
+    assert {row["corpus"].split()[0] for row in rows[12:]} == {
+        *("Dutch", "French", "German", "Portuguese", "Spanish")
+    }
+    assert all(row["agreement"] == 1.0 and row["accuracy"] > 0.8 for row in rows)
+    assert all(row["n_unknown"] == 0 for row in rows[:10])
 
 
 def test_there_is_no_other_table(home):
     result = CliRunner().invoke(app, ["bench", "tagging", "--data", str(home), "--table", "3"])
     assert result.exit_code == 2
     told = " ".join(re.sub("[│\n]", " ", result.output).split())
-    assert "must be 1, 2, accuracy, composition or all; got '3'" in told
+    assert "must be 1, 2, accuracy, composition, trained or all; got '3'" in told

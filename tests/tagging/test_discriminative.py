@@ -190,6 +190,36 @@ def test_the_mean_of_several_models_is_one(trained):
     assert len(several.info_["loss"]) == 4
 
 
+def drawn(n, seed, n_tags=8, n_words=400):
+    """Draw sentences of a hidden Markov model whose words tell nothing by their letters."""
+    truth = np.random.default_rng(7)
+    moves = truth.dirichlet(np.full(n_tags, 0.3), n_tags)
+    frequency = 1.0 / np.arange(1, n_words + 1)
+    words = truth.dirichlet(np.full(n_tags, 0.15), n_words) * frequency[:, None]
+    words /= words.sum(axis=0)
+    names = ["".join(truth.choice(list("abcdefgh"), 4)) for _ in range(n_words)]
+    rng = np.random.default_rng(seed)
+    sentences, tags = [], []
+    for _ in range(n):
+        path = [int(rng.integers(n_tags))]
+        for _ in range(14):
+            path.append(int(rng.choice(n_tags, p=moves[path[-1]])))
+        sentences.append([names[rng.choice(n_words, p=words[:, tag])] for tag in path])
+        tags.append([f"T{tag}" for tag in path])
+    return sentences, tags
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_few_sentences_of_a_hidden_markov_model_teach_no_less_than_their_counts(n):
+    """Counts are all there is to know: steps from zero would not come as far."""
+    train, (sentences, tags) = drawn(n, seed=0), drawn(400, seed=1)
+    right = []
+    for training in ("counts", "discriminative"):
+        found = ss.HMMTagger(training=training).fit(*train).predict(sentences)
+        right.append(np.mean(np.concatenate(found) == np.concatenate(tags)))
+    assert right[1] >= right[0]
+
+
 def watch_passes(monkeypatch, each=lambda *given: 0.0):
     """Put something else in the place of a pass; remember what each was given."""
     seen = []
@@ -204,9 +234,23 @@ def watch_passes(monkeypatch, each=lambda *given: 0.0):
     return seen
 
 
+def watch_training(monkeypatch):
+    """Remember what scores training was given, and what came of them."""
+    found, train = [], supervised.train_scores
+
+    def watched(start, *given):
+        scores, facts = train(start, *given)
+        found.append((start, scores))
+        return scores, facts
+
+    monkeypatch.setattr(supervised, "train_scores", watched)
+    return found
+
+
 @pytest.mark.parametrize("order", [1, 2])
 def test_passes_begin_at_half_the_counts_and_take_ever_shorter_steps(monkeypatch, order):
     seen = watch_passes(monkeypatch, lambda order, tokens, weights: 3.0 * len(tokens.codes))
+    found = watch_training(monkeypatch)
     sentences, tags = corpus(30)
     settings = {"training": "discriminative", "n_passes": 4, "n_models": 2, "penalty": 0.7}
     tagger = ss.HMMTagger(order, **settings).fit(sentences, tags)
@@ -218,9 +262,12 @@ def test_passes_begin_at_half_the_counts_and_take_ever_shorter_steps(monkeypatch
     assert len({tuple(places) for places, *_ in seen}) == 8
     counted = ss.HMMTagger(order).fit(sentences, tags).model_
     table = counted.trigram if order == 2 else counted.bigram
+    start = found[0][0]
+    n = len(start.found.score)
     for *_, (features, moves, *others), squares in seen:
         np.testing.assert_allclose(moves, 0.5 * table.ravel(), atol=2)
-        assert not features.any()
+        np.testing.assert_allclose(features[-n:], 0.5 * start.found.score * SCORE_UNIT)
+        assert not features[:-n].any()
         assert not any(part.any() for part in [*others, *squares])
     assert tagger.info_["loss"] == [3.0] * 4
 
@@ -252,18 +299,12 @@ def test_scores_are_the_sums_of_the_weights_of_features(monkeypatch):
         return 0.0
 
     watch_passes(monkeypatch, each)
-    found, train = [], supervised.train_scores
-
-    def watched(*given):
-        found.append(train(*given))
-        return found[-1]
-
-    monkeypatch.setattr(supervised, "train_scores", watched)
+    found = watch_training(monkeypatch)
     ss.HMMTagger(1, training="discriminative", n_passes=1).fit(*corpus(30))
-    scores = found[0][0]
+    scores = found[0][1]
     n_tags = len({tag for own in corpus(30)[1] for tag in own})
     features, *_ = word_features(scores.entries, scores.found, n_tags)
-    assert np.array_equal(scores.found.score, np.diff(features.starts))
+    assert np.array_equal(scores.found.score, np.diff(features.starts) + 1)  # and its own weight
 
 
 def test_rare_words_stand_for_unknown_ones_more_often(monkeypatch):

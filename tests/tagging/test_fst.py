@@ -36,19 +36,21 @@ def test_viterbi_finds_the_best_of_all_taggings(order, context, near):
 
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("order", [1, 2])
-def test_lazy_equals_viterbi_tag_for_tag(order, near):
+@pytest.mark.parametrize("look_ahead", [None, 14])
+def test_lazy_equals_viterbi_tag_for_tag(order, near, look_ahead):
     model = random_model(7, order=order, context=True, near=near)
     codes, starts = random_sentences(np.random.default_rng(1), model.n_classes, 3000, 14)
-    machine = LazyTransducer(model)
+    machine = LazyTransducer(model, look_ahead=look_ahead)
     expected = decode_classes(model, codes, starts)
     assert np.array_equal(machine.run_aligned(codes, starts), expected)
     assert np.array_equal(machine.run_aligned(codes, starts), expected)  # from memory
 
 
-def test_lazy_equals_viterbi_when_its_memory_is_far_too_small():
+@pytest.mark.parametrize("look_ahead", [None, 30])
+def test_lazy_equals_viterbi_when_its_memory_is_far_too_small(look_ahead):
     model = random_model(3, order=2, sets=[(0,), (1, 2), (0, 3), (1, 2, 3), (0, 1, 2, 3)])
     codes, starts = random_sentences(np.random.default_rng(2), model.n_classes, 400, 30)
-    machine = LazyTransducer(model, max_states=64)
+    machine = LazyTransducer(model, max_states=64, look_ahead=look_ahead)
     assert np.array_equal(machine.run_aligned(codes, starts), decode_classes(model, codes, starts))
     assert machine.n_restarts > 0
 
@@ -256,7 +258,7 @@ def test_too_many_subsequences_are_refused_with_a_remedy():
 def test_a_memory_that_grew_knows_its_states():
     model = random_model(15, order=2)
     codes, starts = random_sentences(np.random.default_rng(9), model.n_classes, 200)
-    grown, plain = LazyTransducer(model), LazyTransducer(model)
+    grown, plain = (LazyTransducer(model, look_ahead=20) for _ in range(2))
     for machine in (grown, plain):
         machine.run_aligned(codes[: starts[100]], starts[:101])
     room = Room(*(2 * size for size in grown._room))

@@ -55,6 +55,26 @@ def test_a_full_memory_of_unknown_words_forgets_without_mixing_them_up(monkeypat
     assert tagger.predict(later) == fresh.predict(later)
 
 
+def test_long_words_do_not_fill_the_memory(monkeypatch):
+    tagger = HMMTagger(1).fit(SENTENCES, TAGGED)
+    monkeypatch.setattr(vocabulary, "_MOST_CHARACTERS", 5000)
+    for number in range(40):
+        tagger.predict([["x" * 1000 + f"{number}", "happily"]])
+    kept = tagger.vocabulary_._memory.codes
+    assert sum(map(len, kept)) < 7000
+    assert "happily" in kept
+    lemmas = ss.learn_lemmas(
+        ss.PairCorpus.from_pairs([(["cats", "dogs"], ["NN", "NN"])]),
+        ss.PairCorpus.from_pairs([(["cats", "dogs"], ["cat", "dog"])]),
+    )
+    cutting = ss.Tokenizer.default()
+    for number in range(40):
+        lemmas.lemma("x" * (1000 + number), "NN")
+        cutting.tokenize("x" * (1000 + number))
+    assert cutting._remembered == {}
+    assert {word for _, word in lemmas._remembered} == {"cats", "dogs"}
+
+
 CONLLU = "1\tdog\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
 
 

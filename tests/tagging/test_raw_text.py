@@ -63,6 +63,16 @@ def pipeline(files):
     return ss.learn_pipeline(ss.read_treebank(files / "train.conllu"))
 
 
+def test_both_columns_are_those_of_one_tagger(pipeline):
+    upos, xpos = (pipeline.taggers[name] for name in ("upos", "xpos"))
+    assert all(
+        x == u[0] if u != "PUNCT" else x == "." for u, x in zip(upos.tags, xpos.tags, strict=True)
+    )
+    assert set(xpos.tags) == {"A", "N", "P", "V", "."}
+    assert xpos.tags.count("P") == 2  # proper nouns and particles
+    assert np.array_equal(upos.machine.model.scores, xpos.machine.model.scores)
+
+
 def test_a_treebank_is_read_with_its_text(tmp_path):
     path = tmp_path / "t.conllu"
     path.write_text(

@@ -198,7 +198,7 @@ def _text_taggers() -> Iterator[tuple[str, Maker]]:
     yield "fst-s-with-n1", lambda: fst("s+n1", max_length=2)
     yield "fst-lazy", lambda: fst("lazy", corpus=WORDS)
     yield "fst-lazy-order-1", lambda: fst("lazy", order=1, max_states=64)
-    yield "fst-b", lambda: fst("b", look_ahead=1)
+    yield "fst-b", lambda: fst("b", look_ahead=1, corpus=WORDS)
     near = "NOUN -> VERB / PRON _\nVERB -> NOUN / DET _\nX -> ADJ / <s> _ DET"
     words = "that/PRON -> X / VERB _\nNOUN -> ADJ / _ zorblats/ANY\nthe/DET -> X"
     far = "NOUN -> VERB / PRON (X | ADJ)* _\nADJ -> X / _ NOUN"

@@ -21,7 +21,7 @@ def tagging(
             "--table",
             choices.TABLES,
             "Kinds of transducers (1), languages (2), accuracy beside other taggers, "
-            "composition with rules",
+            "composition with rules, discriminative training",
             "TABLE",
         ),
     ] = "all",
@@ -37,15 +37,16 @@ def tagging(
     so for six languages; "accuracy" compares second-order taggers (from
     counts, and discriminative: CRF), their exact transducers and learned
     correction rules with HunPos; "composition" has tagger and learned rules as
-    one transducer beside one after the other. Speeds are for one core, from
-    integer classes to integer tags.
+    one transducer beside one after the other; "trained" has discriminative
+    taggers, with and without untagged text, beside those from counts. Speeds
+    are for one core, from integer classes to integer tags.
 
     [bold]Examples[/]
     sigmastar bench tagging --data ~/data --table 1
     sigmastar bench tagging --data ~/data --table composition --json
     """
     from sigmastar.bench import tagging as bench
-    from sigmastar.bench import tagging_rules
+    from sigmastar.bench import tagging_rules, tagging_trained
 
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
@@ -87,6 +88,27 @@ def tagging(
         figures["composition"] = [asdict(row) for row in rows]
         if not json:
             _composition_table(rows)
+    if table in ("trained", "all"):
+        found = collect(
+            "Training", tagging_trained.trained(data), name=lambda row: f"{row.corpus}, {row.name}"
+        )
+        figures["trained"] = [asdict(row) for row in found]
+        if not json:
+            show_table(
+                "Discriminative training",
+                ["corpus", "tagger", "accuracy", "unknown words", "lazy as Viterbi", "trained, s"],
+                [
+                    (
+                        row.corpus,
+                        row.name,
+                        f"{row.accuracy:.2%}",
+                        f"{row.unknown_accuracy:.2%} of {row.n_unknown:,}",
+                        f"{row.agreement:.4%}",
+                        f"{row.seconds:.0f}",
+                    )
+                    for row in found
+                ],
+            )
     if json:
         emit_json(figures)
 

@@ -20,7 +20,7 @@ from sigmastar.cli.tagger_parts import (
     load_tagger,
     read_gold,
 )
-from sigmastar.cli.tagger_text import evaluate_text, pipeline_of, tag_text
+from sigmastar.cli.tagger_text import evaluate_text, pipeline_of, tag_text, tell_uncut
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def tag(
     sigmastar tagger tag en.sigma book.txt -o book.conllu
     echo "It's raw, isn't it?" | sigmastar tagger tag fst.sigma --raw
     """
-    from sigmastar.corpus.readers.detect import detect_format
+    from sigmastar.corpus.readers.detect import detect_format, format_of
     from sigmastar.corpus.readers.source import Source
 
     _limit(threads)
@@ -138,9 +138,12 @@ def tag(
     announce_stdin(text)
     began = time.perf_counter()
     with Source(text) as source:
-        if format is None:  # what comes through a pipe is answered before its format could be told
-            known = text != "-" and detect_format(source, None) == "conllu"
-            format = "conllu" if known else "lines"
+        if format is None:
+            # A pipe is looked at no further than it takes to answer its first line.
+            known = format_of(source.first()) if text == "-" else detect_format(source, None)
+            format = "conllu" if known == "conllu" else "lines"
+        if format == "lines":
+            tell_uncut(source.first())
         if json:
             sentences = _tagged(tagger, source, format)
             if lemmatizer is not None:

@@ -51,21 +51,30 @@ def train(
         str, choice("--smoothing", choices.SMOOTHING, "How rare tag sequences are estimated")
     ] = "witten-bell",
     threshold: Annotated[
-        float,
-        option("--threshold", "Share of the best tag's probability that a candidate needs.", "X"),
-    ] = 0.02,
+        float | None,
+        option(
+            "--threshold",
+            "Share of the best tag's probability that a candidate needs; 0.02, discriminative: "
+            "0.001.",
+            "X",
+        ),
+    ] = None,
     training: Annotated[
         str, choice("--training", choices.TAGGER_TRAINING, "Where the scores come from")
     ] = "counts",
     passes: Annotated[
         int, option("--passes", "discriminative: times to go through the data.", "N", min=1)
-    ] = 10,
+    ] = 6,
     models: Annotated[
         int, option("--models", "discriminative: models to take the mean of.", "N", min=1)
     ] = 1,
     raw: Annotated[
         str | None,
         option("--raw", "discriminative: text of the language that helps, not cut.", "FILE"),
+    ] = None,
+    finer: Annotated[
+        str | None,
+        choice("--finer", choices.COLUMNS, "Other tags, to tell words apart inside", "COLUMN"),
     ] = None,
     untagged: Annotated[
         str | None,
@@ -82,7 +91,8 @@ def train(
 ) -> None:
     """Train an HMM tagger from tagged sentences.
 
-    Discriminative training may have the help of plain text: --raw text.txt.
+    Discriminative training may have the help of plain text (--raw text.txt)
+    and of the other column of tags (--finer upos).
 
     [bold]Examples[/]
     sigmastar tagger train train.conllu -o hmm.sigma --column xpos
@@ -110,7 +120,8 @@ def train(
         if untagged is None:
             cut = Tokenizer.default()
             told = None if raw is None else chain.from_iterable(map(cut.tokenize, read_raw(raw)))
-            tagger.fit(corpus, raw=told)
+            other = None if finer is None else read_gold(data, format, finer)
+            tagger.fit(corpus, raw=told, finer=other)
         else:
             tagger.fit(read_sentences(untagged), lexicon=Lexicon.from_tagged(corpus))
     seconds = time.perf_counter() - began

@@ -11,15 +11,16 @@ import typer
 from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import announce_stdin, load_kind
 from sigmastar.cli.options import choice, option
-from sigmastar.cli.output import emit_json, show_saved, show_table, tell_rate, writing
+from sigmastar.cli.output import emit_json, note, show_saved, show_table, tell_rate, writing
 from sigmastar.cli.tagger_parts import read_raw
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
     from sigmastar.tagging.taggers.pipeline import Pipeline
 
-__all__ = ["evaluate_text", "pipeline", "pipeline_of", "tag_text", "tokens"]
+__all__ = ["evaluate_text", "pipeline", "pipeline_of", "tag_text", "tell_uncut", "tokens"]
 
+_SIGNS = frozenset(",;:!?.")
 TreebankArgument = Annotated[
     str,
     typer.Argument(help="CoNLL-U with SpaceAfter=No where no blank follows.", metavar="DATA"),
@@ -115,6 +116,24 @@ def pipeline_of(
         maker = "sigmastar tagger tokens"
         cutting = load_kind(tokenizer, ("Tokenizer",), "a tokenizer", maker)
     return Pipeline(cutting, {column or "upos": tagger}, lemmatizer)
+
+
+def tell_uncut(head: bytes) -> None:
+    """Say that text seems not to be cut into tokens: more signs are part of words than alone."""
+    alone, glued = 0, []
+    for line in head.decode("utf-8", "replace").splitlines()[:200]:
+        words = line.split()
+        alone += sum(word in _SIGNS for word in words)
+        for left, word in zip(range(len(words), 0, -1), words, strict=True):
+            # Before the end of a line a point may belong to an abbreviation.
+            signs = ",;:!?." if left == 1 else ",;:!?"
+            if len(word) > 2 and word[-1] in signs and word[-2].isalpha():
+                glued.append(word)
+    if len(glued) > alone:
+        note(
+            f"the text seems not to be cut into tokens: {glued[0]!r} is tagged as one word. "
+            "--raw cuts it."
+        )
 
 
 def tag_text(model: Pipeline, text: str, output: str, to: str, json: bool) -> None:

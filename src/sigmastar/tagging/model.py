@@ -72,7 +72,7 @@ class TagModel:
     Parameters
     ----------
     tags : tuple of str
-        Names of the tags.
+        Names of the tags; tags that are told apart only inside have the same name.
     bigram : array (n_tags + 1, n_tags + 1) of int32
         Score of the column's tag after the row's.
     trigram : array (n_tags + 1, n_tags + 1, n_tags + 1) of int32
@@ -157,6 +157,13 @@ class TagModel:
     def is_ambiguous(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether each class has more than one candidate."""
         return np.diff(self.offsets) > 1
+
+    @property
+    def first_of_name(self) -> IndexArray:
+        """The first tag that has the name of each tag: itself, unless names are shared."""
+        first: dict[str, int] = {}
+        found = [first.setdefault(name, number) for number, name in enumerate(self.tags)]
+        return np.array(found, np.int64)
 
     @property
     def heeds_neighbours(self) -> bool:

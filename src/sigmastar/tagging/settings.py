@@ -18,7 +18,7 @@ RULES: Mapping[str, Rule] = {
     "strength": Real(0, open_low=True),
     "prior": Real(0),
     "context_weight": Real(0, 1, open_high=True),
-    "threshold": Real(0, 1, open_low=True),
+    "threshold": AnyOf(Real(0, 1, open_low=True), Nothing()),
     "rare_count": Integer(1),
     "max_suffix": Integer(1, 40),
     "decoding": Choice("viterbi", "posterior"),
@@ -46,15 +46,15 @@ class TaggerParameters:
     strength: float = 5.0
     prior: float = 0.5
     context_weight: float = 0.4
-    threshold: float = 0.02
+    threshold: float | None = None
     rare_count: int = 10
     max_suffix: int = 8
     decoding: str = "viterbi"
     training: str = "counts"
-    n_passes: int = 10
+    n_passes: int = 6
     penalty: float = 0.0
     n_models: int = 1
-    n_neighbours: int = 256
+    n_neighbours: int = 512
     random_state: int = 0
     max_iter: int = 50
     tol: float = 1e-4
@@ -68,6 +68,13 @@ class TaggerSettings(TaggerParameters):
         check_all(asdict(self), RULES)
 
     @property
+    def least_share(self) -> float:
+        """The threshold: what training has learned to choose from may be more than counts can."""
+        if self.threshold is not None:
+            return self.threshold
+        return 0.02 if self.training == "counts" else 0.001
+
+    @property
     def guess_threshold(self) -> float:
         """Share of the best tag's probability that admits a tag to a guessed class."""
-        return max(self.threshold, 0.1)
+        return max(self.least_share, 0.1)

@@ -20,6 +20,7 @@ from sigmastar.tagging.estimators.kept_sentences import (
     sentences_to_keep,
 )
 from sigmastar.tagging.learn.baum_welch import learn_untagged
+from sigmastar.tagging.learn.finer import finer_corpus, with_names
 from sigmastar.tagging.learn.parts import learn_tagger_of_parts
 from sigmastar.tagging.learn.supervised import learn_tagger
 from sigmastar.tagging.lexicon.counts import Lexicon
@@ -54,8 +55,9 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
         How many occurrences the guesser's word on a known word's tags is worth.
     context_weight : float
         With ``classes="words"``: weight of P(word | tag before, tag) against P(word | tag).
-    threshold : float
-        A tag is a candidate if it has at least this share of the best one's probability.
+    threshold : float, optional
+        A tag is a candidate if it has at least this share of the best one's probability: 0.02 by
+        default, 0.001 for discriminative training.
     rare_count : int
         Words seen at most this often teach the guesser.
     max_suffix : int
@@ -116,6 +118,7 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
         *,
         lexicon: Lexicon | None = None,
         raw: Iterable[Sequence[str]] | None = None,
+        finer: Any = None,
     ) -> Self:
         """Train from tagged sentences; or, without tags but with a lexicon, by Baum-Welch.
 
@@ -133,6 +136,10 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
             Untagged sentences of the language, as lists of words, the more the better: words that
             stand between the same words there share what is learned of their tags. Takes
             ``training="discriminative"``.
+        finer : PairCorpus or sequence of lists of tags, optional
+            What else is known of each word of X, another column of a treebank for instance. The
+            tagger tells words with the same tag but different ones of these apart while it tags,
+            which makes it more accurate; it gives out the tags of y.
         """
         settings = TaggerSettings(**self.get_params(deep=False))
         tagged: PairCorpus | None = None
@@ -151,13 +158,18 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
                 f'raw needs training="discriminative"; got {self.training!r}. Counts of tagged '
                 "words have no use for untagged ones."
             )
+        if finer is not None and (isinstance(X, Partitions) or lexicon is not None):
+            raise InvalidParameter("finer must be left out with Partitions and with a lexicon.")
         if isinstance(X, Partitions):
             if y is not None or lexicon is not None:
                 raise InvalidParameter("y and lexicon must be left out with Partitions of pairs.")
             learned = learn_tagger_of_parts(X, settings)
         elif y is not None or isinstance(X, PairCorpus):
             tagged = as_tagged(X, y)
-            learned = learn_tagger(tagged, settings, lexicon, raw)
+            if finer is None:
+                learned = learn_tagger(tagged, settings, lexicon, raw)
+            else:
+                learned = with_names(learn_tagger(finer_corpus(tagged, finer), settings, None, raw))
         elif lexicon is not None:
             learned = learn_untagged(as_sentences(X), lexicon, settings)
         else:
@@ -167,7 +179,8 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
             )
         self.model_, self.info_ = learned.model, dict(learned.info)
         # What else was learned from is not kept, and to go on without it would be another tagger.
-        self._tagged = tagged if lexicon is None and raw is None else None
+        alone = lexicon is None and raw is None and finer is None
+        self._tagged = tagged if alone else None
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -191,8 +204,8 @@ class HMMTagger(HMMTagging, TaggerParameters, ResumableEstimator):
         if before is None and hasattr(self, "model_"):
             raise InvalidParameter(
                 "to learn on takes the tagged sentences that this HMMTagger has learned from, and "
-                "they are not here (Partitions, a lexicon or raw text, or a file that was not "
-                "saved with resumable=True). Fit all of it together."
+                "they are not here (Partitions, a lexicon, finer tags or raw text, or a file that "
+                "was not saved with resumable=True). Fit all of it together."
             )
         return before
 

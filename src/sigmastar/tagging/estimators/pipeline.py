@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from sklearn.base import clone
@@ -71,12 +72,18 @@ def learn_pipeline(
     more = None
     if raw is not None:
         more = [words for text in raw for words in tokenizer.tokenize(text)]
-    taggers: dict[str, Tagger] = {}
-    for name, corpus in found.items():
-        learned = cast(HMMTagger, clone(tagger or HMMTagger())).fit(corpus, raw=more)
-        taggers[name] = FSTTagger.from_hmm(learned) if compiled else learned
     # Fine tags tell more about endings: VBZ and VBD where the coarse tag is VERB.
     source = "xpos" if "xpos" in found else "upos"
+    other = next((name for name in found if name != source), None)
+    finer = None if other is None else found[other]
+    learned = cast(HMMTagger, clone(tagger or HMMTagger()))
+    learned.fit(found[source], raw=more, finer=finer)
+    models = {source: learned.model_}
+    if other is not None:  # one tagger of both columns, by the names of the one and of the other
+        models[other] = replace(learned.model_, tags=tuple(learned.info_["finer"]))
+    taggers: dict[str, Tagger] = {
+        name: FSTTagger.from_hmm(models[name]) if compiled else models[name] for name in found
+    }
     lemmatizer = None
     if lemmas and right is not None:
         lemmatizer = learn_lemmas(found[source], right)

@@ -17,7 +17,6 @@ import numpy as np
 from sigmastar.core.arrays import checked_runs
 from sigmastar.core.hashing import table_size
 from sigmastar.core.types import IndexArray, Int, SymbolArray
-from sigmastar.tagging.decode import decode_classes
 from sigmastar.tagging.fst.growing import GrowingTransducer, tag_apart
 from sigmastar.tagging.fst.lazy import LazyTransducer
 from sigmastar.tagging.fst.memory import enlarged, first_room, more_room, most_room, new_memory
@@ -153,10 +152,10 @@ class ComposedTransducer(GrowingTransducer):
         return output
 
     def _decided_apart(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
-        """Tag by Viterbi; let the tags pass through the stages."""
+        """Tag without the stages; let the tags pass through them."""
         assert isinstance(self.machine, LazyTransducer)
         words, classes = np.divmod(codes, np.int32(self.n_classes))
-        symbols = words << TAG_BITS | decode_classes(self.machine.model, classes, starts)
+        symbols = words << TAG_BITS | self.machine.run_aligned(classes, starts)
         output = np.empty(len(codes), np.int32)
         buffers, row = self._room_to_work(starts)
         large = self._in_turn(

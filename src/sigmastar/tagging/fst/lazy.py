@@ -1,10 +1,11 @@
 """The lazy transducer: exact, grown while tagging, bounded in memory.
 
-It equals the tagger on every sentence, because each arc is a Viterbi step of the tagger itself. An
-arc is made where it pays: when it was met several times, or when text is given to grow on.
-With ``look_ahead`` a tag is decided at the latest so many words later (Kempe's b-type, in spirit:
-bounded look-ahead, and look-back through the decided tags); the machine is then finite, and equal
-to the tagger wherever no decision was forced.
+It equals the tagger on every sentence, because each arc is a Viterbi search of the tagger itself,
+over a stretch of words that decide their tags among themselves (fst.stretches). An arc is made
+where it pays: when it was met before, or when text is given to grow on.
+With ``look_ahead`` arcs are single words, and a tag is decided at the latest so many words later
+(Kempe's b-type, in spirit: bounded look-ahead, and look-back through the decided tags); the machine
+is then finite, and equal to the tagger wherever no decision was forced.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.arrays import checked_runs
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -28,6 +30,7 @@ from sigmastar.tagging.fst.memory import (
     most_room,
     new_memory,
 )
+from sigmastar.tagging.fst.stretches import StretchedMachine
 from sigmastar.tagging.kernels.lazy import forget, run_lazy
 from sigmastar.tagging.kernels.records import Bounds
 from sigmastar.tagging.model import TagModel, model_fields
@@ -46,7 +49,8 @@ class LazyTransducer(GrowingTransducer):
     model : TagModel
         The tagger to agree with.
     max_states : int
-        How many states to keep; when they are full, the machine starts anew.
+        How many arcs to keep, or, with ``look_ahead``, states; when they are full, the machine
+        starts anew.
     look_ahead : int, optional
         How many words later a tag is decided at the latest; None: when it is certain.
     """
@@ -65,19 +69,36 @@ class LazyTransducer(GrowingTransducer):
             undecided=_NO_LIMIT if look_ahead is None else min(look_ahead, _NO_LIMIT),
             most_paths=widest**model.order,
         )
-        self._room = first_room(max_states)
-        self._memory = new_memory(self._room, model.n_tags)
+        self._stretches = StretchedMachine(model, max_states) if self.patient else None
+        if self._stretches is None:
+            self._room = first_room(max_states)
+            self._memory = new_memory(self._room, model.n_tags)
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are now."""
+        return super().n_states if self._stretches is None else self._stretches.n_states
+
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs there are now."""
+        return super().n_arcs if self._stretches is None else self._stretches.n_arcs
 
     def __repr__(self) -> str:
         return f"LazyTransducer({self.n_states:,} states, {self.n_arcs:,} arcs so far)"
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of what was grown so far."""
+        if self._stretches is not None:
+            return self._stretches.to_arrays()
         with self._lock:
             return grown_arrays(self._memory)
 
     def regrow(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Take what a machine of the same model had grown; see :meth:`to_arrays`."""
+        if self._stretches is not None:
+            self._stretches.regrow(arrays)
+            return
         grown = grown_memory(arrays, self.model, self.bounds, self.max_states)
         with self._lock:
             self._memory, self._room = grown
@@ -97,39 +118,45 @@ class LazyTransducer(GrowingTransducer):
         check("max_states", most, Integer(64, MOST_STATES))
         machine = cls(model, max_states=int(str(most)), look_ahead=ahead)
         grown = stored.within(_GROWN)
-        if grown:
-            machine.regrow(grown)
+        if grown and (ahead is not None or "states" not in grown):
+            machine.regrow(grown)  # else a machine of old, word by word: this one grows anew
         return machine
 
+    def _run(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
+        codes, starts = checked_runs(codes, starts, self.n_symbols, "classes")
+        if self._stretches is None:
+            return self._one_by_one(codes, starts, at_once=True)
+        tags = self._stretches.run(codes, starts, at_once=at_once)
+        self.n_restarts = self._stretches.n_restarts
+        return tags
+
     def _one_by_one(self, codes: SymbolArray, starts: IndexArray, *, at_once: bool) -> SymbolArray:
-        """Tag sentences, making arcs that are missing: all of them, or those that are due."""
+        """Tag sentences word by word, making all arcs that are missing."""
         model = self.model
         classes, moves, bounds = model.classes, model.moves, self.bounds
         output = np.empty(len(codes), np.int32)
         n = len(starts) - 1
-        left = np.zeros(n, np.bool_)
-        unmarked = left[:0]
+        large: list[int] = []  # sentences that are larger than the whole memory
         done = 0
         run = run_lazy.sized(viterbi_steps(model, codes))
         with self._lock:
             while done < n:
                 fresh = self.n_arcs == 0
-                rest, marks = starts[done:], unmarked if at_once else left[done:]
                 memory = self._memory
-                tagged = int(run(codes, rest, classes, moves, bounds, memory, output, marks))
+                tagged = int(run(codes, starts[done:], classes, moves, bounds, memory, output))
                 done += tagged
                 if done == n:
                     break
                 room = more_room(self._room, self._memory.used, most_room(self.max_states))
                 if room is not None:
                     self._room, self._memory = room, enlarged(self._memory, room)
-                elif fresh and not tagged:  # one sentence larger than the whole memory
-                    left[done] = True
+                elif fresh and not tagged:
+                    large.append(done)
                     done += 1
                 else:
                     forget(self._memory, model.n_tags)
                     self.n_restarts += 1
-        tag_apart(np.flatnonzero(left), codes, starts, self._decided_apart, output)
+        tag_apart(np.array(large, np.int64), codes, starts, self._decided_apart, output)
         return output
 
     def _decided_apart(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:

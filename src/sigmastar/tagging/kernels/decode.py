@@ -1,5 +1,6 @@
 """Viterbi decoding over the candidate tags of each class, first and second order.
 
+What is decoded is a sentence, or a part of one with given tags around it (see kernels.stretches).
 The last index of the transitions is the sentence's boundary, before the first word and after the
 last. Ties go to the earlier candidate, of the previous tag first. The loops take no slices and hand
 no arrays on: counting references would cost as much as the work on a token.
@@ -12,6 +13,7 @@ import numpy as np
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Classes
+from sigmastar.tagging.kernels.stretches import CLOSING, NEAR, OLD, OLDER, Stretches
 
 __all__ = ["viterbi_first", "viterbi_second"]
 
@@ -20,14 +22,15 @@ _LOWEST = -(1 << 62)
 
 @kernel
 def most_room(
-    codes: SymbolArray, starts: IndexArray, offsets: IndexArray, pairs: bool
+    codes: SymbolArray, parts: Stretches, offsets: IndexArray, pairs: bool
 ) -> tuple[Int, Int]:
     """Return how many candidates, or pairs of them, a sentence and a word of it have at most."""
+    firsts, ends = parts.firsts, parts.ends
     most = widest = np.int64(1)
-    for s in range(len(starts) - 1):
+    for s in range(len(firsts)):
         total = np.int64(0)
         before = np.int64(1)
-        for i in range(starts[s], starts[s + 1]):
+        for i in range(firsts[s], ends[s]):
             k = offsets[codes[i] + 1] - offsets[codes[i]]
             total += before * k
             widest = max(widest, before * k)
@@ -39,23 +42,24 @@ def most_room(
 
 @kernel
 def viterbi_first(
-    codes: SymbolArray, starts: IndexArray, classes: Classes, bigram: SymbolArray, tags: SymbolArray
+    codes: SymbolArray, parts: Stretches, classes: Classes, bigram: SymbolArray, tags: SymbolArray
 ) -> None:
     """Write the best tags of every sentence under a first-order model."""
+    firsts, ends, around, _ = parts
     offsets, candidates, scores, context_rows, context = classes[:5]
     after_rows, after, before_rows, leading = classes[5:]
-    boundary = len(bigram) - 1
-    most, widest = most_room(codes, starts, offsets, False)
+    most, widest = most_room(codes, parts, offsets, False)
     back = np.empty(most, np.int16)
     trellis = np.empty((2, widest), np.int64)
-    for s in range(len(starts) - 1):
-        old = np.int64(-1)  # where the candidates of the word before begin; -1: the boundary
+    for s in range(len(firsts)):
+        first_tag, closing = np.int64(around[s, OLD]), around[s, CLOSING]
+        old = np.int64(-1)  # where the candidates of the word before begin; -1: outside
         n_old = np.int64(1)
         here = 0
-        last_row = np.int32(-1)  # of the word before
+        last_row = around[s, NEAR]  # of the word before
         trellis[0, 0] = 0
         place = 0
-        for i in range(starts[s], starts[s + 1]):
+        for i in range(firsts[s], ends[s]):
             code = codes[i]
             first = offsets[code]
             k = offsets[code + 1] - first
@@ -66,7 +70,7 @@ def viterbi_first(
                 best = np.int64(_LOWEST)
                 best_from = 0
                 for j in range(n_old):
-                    before = boundary if old < 0 else candidates[old + j]
+                    before = first_tag if old < 0 else candidates[old + j]
                     value = trellis[here, j] + bigram[before, tag]
                     if row >= 0:
                         value += context[row + q, before]
@@ -89,12 +93,12 @@ def viterbi_first(
         at = 0
         for j in range(n_old):
             value = (
-                trellis[here, j] + bigram[boundary if old < 0 else candidates[old + j], boundary]
+                trellis[here, j] + bigram[first_tag if old < 0 else candidates[old + j], closing]
             )
             if value > best:
                 best = value
                 at = j
-        for i in range(starts[s + 1] - 1, starts[s] - 1, -1):
+        for i in range(ends[s] - 1, firsts[s] - 1, -1):
             first = offsets[codes[i]]
             place -= offsets[codes[i] + 1] - first
             tags[i] = candidates[first + at]
@@ -104,7 +108,7 @@ def viterbi_first(
 @kernel
 def viterbi_second(
     codes: SymbolArray,
-    starts: IndexArray,
+    parts: Stretches,
     classes: Classes,
     trigram: SymbolArray,
     tags: SymbolArray,
@@ -113,34 +117,66 @@ def viterbi_second(
 
     A word has a score for each pair of a candidate of the word before and one of its own.
     """
+    firsts, ends, around, _ = parts
     offsets, candidates, scores, context_rows, context = classes[:5]
     after_rows, after, before_rows, leading = classes[5:]
-    boundary = len(trigram) - 1
-    most, widest = most_room(codes, starts, offsets, True)
+    most, widest = most_room(codes, parts, offsets, True)
     back = np.empty(most, np.int16)
     trellis = np.empty((2, widest), np.int64)
-    for s in range(len(starts) - 1):
-        older = old = np.int64(-1)  # where their candidates begin; -1: the boundary
+    for s in range(len(firsts)):
+        older_tag, first_tag = np.int64(around[s, OLDER]), np.int64(around[s, OLD])
+        closing = around[s, CLOSING]
+        if ends[s] == firsts[s] + 2:
+            code, next_code = codes[firsts[s]], codes[firsts[s] + 1]
+            first, after_it = offsets[code], offsets[next_code]
+            if offsets[next_code + 1] == after_it + 1:
+                # Half of all stretches: one ambiguous word, then one that is not. No trellis.
+                k = offsets[code + 1] - first
+                next_tag = candidates[after_it]
+                row, next_row = context_rows[code], context_rows[next_code]
+                last_row, back_row = around[s, NEAR], before_rows[next_code]
+                best = np.int64(_LOWEST)
+                chosen = candidates[first]
+                for q in range(k):
+                    tag = candidates[first + q]
+                    value = np.int64(scores[first + q])
+                    value += trigram[older_tag, first_tag, tag]
+                    value += trigram[first_tag, tag, next_tag]
+                    value += trigram[tag, next_tag, closing]
+                    if row >= 0:
+                        value += context[row + q, first_tag]
+                    if next_row >= 0:
+                        value += context[next_row, tag]
+                    if last_row >= 0:
+                        value += after[last_row, tag]
+                    if back_row >= 0:
+                        value += leading[back_row, tag]
+                    if value > best:
+                        best = value
+                        chosen = tag
+                tags[firsts[s]], tags[firsts[s] + 1] = chosen, next_tag
+                continue
+        older = old = np.int64(-1)  # where their candidates begin; -1: outside
         n_older = n_old = np.int64(1)
         here = 0
-        last_row = np.int32(-1)  # of the word before
+        last_row = around[s, NEAR]  # of the word before
         trellis[0, 0] = 0
         place = 0
-        for i in range(starts[s], starts[s + 1]):
+        for i in range(firsts[s], ends[s]):
             code = codes[i]
             first = offsets[code]
             k = offsets[code + 1] - first
             row = context_rows[code]
             back_row = before_rows[code]
             for j in range(n_old):
-                before = boundary if old < 0 else candidates[old + j]
+                before = first_tag if old < 0 else candidates[old + j]
                 gain = np.int64(leading[back_row, before]) if back_row >= 0 else np.int64(0)
                 for q in range(k):
                     tag = candidates[first + q]
                     best = np.int64(_LOWEST)
                     best_from = 0
                     for p in range(n_older):
-                        earlier = boundary if older < 0 else candidates[older + p]
+                        earlier = older_tag if older < 0 else candidates[older + p]
                         value = trellis[here, p * n_old + j] + trigram[earlier, before, tag]
                         if value > best:
                             best = value
@@ -155,7 +191,7 @@ def viterbi_second(
             place += n_old * k
             here = 1 - here
             last_row = after_rows[code]
-            older = old
+            older, older_tag = old, first_tag
             n_older = n_old
             old = first
             n_old = k
@@ -163,19 +199,19 @@ def viterbi_second(
         from_older = 0
         from_old = 0
         for p in range(n_older):
-            earlier = boundary if older < 0 else candidates[older + p]
+            earlier = older_tag if older < 0 else candidates[older + p]
             for j in range(n_old):
-                before = boundary if old < 0 else candidates[old + j]
-                value = trellis[here, p * n_old + j] + trigram[earlier, before, boundary]
+                before = first_tag if old < 0 else candidates[old + j]
+                value = trellis[here, p * n_old + j] + trigram[earlier, before, closing]
                 if value > best:
                     best = value
                     from_older = p
                     from_old = j
-        for i in range(starts[s + 1] - 1, starts[s] - 1, -1):
+        for i in range(ends[s] - 1, firsts[s] - 1, -1):
             first = offsets[codes[i]]
             k = offsets[codes[i] + 1] - first
             before = 1
-            if i > starts[s]:
+            if i > firsts[s]:
                 before = offsets[codes[i - 1] + 1] - offsets[codes[i - 1]]
             place -= k * before
             tags[i] = candidates[first + from_old]

@@ -6,9 +6,8 @@ decided tags, on what the last decided class adds to the tags after it, and on t
 since, so these name a state. An arc (state, class) is computed once, by a Viterbi step, and looked
 up ever after; the arc of the symbol ``n_classes`` ends a sentence.
 
-To make the arcs of a sentence costs as much as some ten times Viterbi, and most arcs of a text are
-never met again. So a sentence is left to Viterbi, which writes the same, until it has met the same
-missing arc ``MEETINGS`` times: then that is made, and all that the sentence needs.
+Where a decision may be forced (``Bounds.undecided``), the machine runs by itself; else it is part
+of what composed machines grow from (kernels.composed).
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ import numpy as np
 
 from sigmastar.core.hashing import EMPTY, find_slot, mixed
 from sigmastar.core.jit import kernel
-from sigmastar.core.types import BoolArray, IndexArray, Int, SymbolArray
-from sigmastar.tagging.kernels.meetings import is_due
+from sigmastar.core.types import IndexArray, Int, SymbolArray
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 
 __all__ = ["ARCS", "COLUMNS", "COUNTERS", "NAMES", "PATHS", "PATH_TAGS", "STATES", "STRINGS"]
@@ -350,12 +348,10 @@ def run_lazy(
     bounds: Bounds,
     memory: Memory,
     output: SymbolArray,
-    left: BoolArray,
 ) -> Int:
     """Tag sentences, growing the machine; return the first one that found no room, or their number.
 
-    The codes must be classes, and the starts rise within them. Sentences that are left to others
-    are marked in ``left``; if that is empty, all arcs are made at once.
+    The codes must be classes, and the starts rise within them.
     """
     arcs, strings = memory.arcs, memory.strings
     keys = arcs[:, 0]
@@ -363,17 +359,11 @@ def run_lazy(
     for s in range(len(starts) - 1):
         state = np.int64(0)
         place = starts[s]
-        growing = len(left) == 0
         for i in range(starts[s], starts[s + 1] + 1):
             code = np.int64(codes[i]) if i < starts[s + 1] else n_symbols - 1
             key = state * n_symbols + code
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
-                if not growing:
-                    growing = is_due(memory.missed, key)
-                    if not growing:
-                        left[s] = True
-                        break
                 if not has_room(memory, state, bounds.most_paths, bounds.undecided):
                     return s
                 arcs[slot, 1] = grow_arc(state, code, classes, moves, bounds.undecided, memory)

@@ -3,10 +3,11 @@
 The HMM says how likely words and tags are together; what counts is log P(tags | words). The scores
 of the same candidates, transitions and contexts are learned by gradient ascent on that (stochastic,
 AdaGrad, an L2 penalty on the weights of features), as sums of weights of the features of words
-(:mod:`sigmastar.tagging.lexicon.features`), their own and their neighbours'. Transitions begin at
-half of what the HMM has, all else at zero; what comes out has the form of what went in. Scores are
-linear in the weights, so the mean of several models, which met the sentences in different orders,
-is again one.
+(:mod:`sigmastar.tagging.lexicon.features`), their own and their neighbours', and one of each
+candidate alone. Transitions and the weights of candidates begin at half of what the HMM has, all
+else at zero: few sentences make few steps, and from zero these do not come as far as counts do.
+What comes out has the form of what went in. Scores are linear in the weights, so the mean of
+several models, which met the sentences in different orders, is again one.
 
 A word of the training corpus is never unknown, one of a new text often. So in every pass a word
 that was seen c times stands for an unknown one with probability u / (u + c): then only what the
@@ -47,7 +48,8 @@ __all__ = ["Scores", "train_scores"]
 
 _STEP = 0.05  # nats; falls to zero in the course of the passes
 _UNKNOWN = 2.0  # u above
-_MOVES = 0.5  # share of the HMM's transitions to begin with
+_MOVES = 0.5  # share of the HMM's transitions to begin with,
+_OWN = 0.5  # and of its scores of candidates
 _CONTEXT_COUNT = 2  # how often a word must be seen to know how it follows tags
 
 
@@ -88,7 +90,7 @@ def train_scores(
     """Train scores on tagged words; also return the loss of each pass.
 
     The words of ``source`` are the first forms of the entries; ``tags`` are their right tags. Of
-    the scores to start with only the candidates and the transitions matter.
+    the scores to start with only those of candidates and transitions matter.
     """
     problem = _problem(start, source, tags, lexicon, settings)
     total = settings.n_models * settings.n_passes
@@ -112,6 +114,7 @@ def _problem(
     entries, found, side = start.entries, start.found, len(lexicon.tags) + 1
     offsets = np.searchsorted(found.owner, np.arange(len(entries) + 1))
     features, near_rows, n_weights = word_features(entries, found, side - 1)
+    features = _with_own_weights(features, n_weights)
     if not settings.n_neighbours:
         near_rows = np.full_like(near_rows, -1)
     rows, n_rows = _context_rows(entries, offsets, found, lexicon)
@@ -119,7 +122,7 @@ def _problem(
     n_near = (int(features.near.max()) + 1) * side
     moves = start.bigram if start.trigram is None else start.trigram
     weights = Weights(
-        features=np.zeros(n_weights),
+        features=np.concatenate((np.zeros(n_weights), found.score * _OWN * SCORE_UNIT)),
         moves=moves.reshape(-1) * _MOVES * SCORE_UNIT,
         context=np.zeros(n_rows * side),
         after=np.zeros(n_near),
@@ -138,6 +141,16 @@ def _problem(
         near_rows=near_rows,
         features=features,
         start=weights,
+    )
+
+
+def _with_own_weights(features: Features, n_weights: int) -> Features:
+    """Give each candidate one more weight, behind the given ones, that it shares with no other."""
+    n_candidates = len(features.starts) - 1
+    own = n_weights + np.arange(n_candidates, dtype=np.int32)
+    return features._replace(
+        starts=features.starts + np.arange(n_candidates + 1),
+        places=np.insert(features.places, features.starts[:-1], own),
     )
 
 

@@ -70,7 +70,7 @@ def build_class_sets(lexicon: Lexicon, guesser: Guesser, settings: TaggerSetting
     n_tags = len(lexicon.tags)
     rows = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.offsets))
     best = np.maximum.reduceat(lexicon.counts, lexicon.offsets[:-1])
-    kept = lexicon.counts >= settings.threshold * best[rows]
+    kept = lexicon.counts >= settings.least_share * best[rows]
     ambiguous = np.bincount(rows[kept], minlength=len(lexicon.words)) > 1
     frequent = np.argsort(-lexicon.word_counts * ambiguous, kind="stable")[: settings.n_lexical]
     own = set(frequent[ambiguous[frequent]].tolist())

@@ -146,7 +146,7 @@ def learn_guesser(rare: RareWords, n_tags: int, settings: TaggerSettings) -> Gue
         prior = above if d == 0 else above[above_place[parent[members]]]
         shrink = np.maximum((counts > 0).sum(axis=1, keepdims=True), 1)
         rows = (counts + shrink * prior) / (counts.sum(axis=1, keepdims=True) + shrink)
-        pieces.append(_likely(rows, members, settings.threshold))
+        pieces.append(_likely(rows, members, settings.least_share))
         above, above_place = rows, place
     owner = np.concatenate([piece[0] for piece in pieces])
     order = np.argsort(owner, kind="stable")

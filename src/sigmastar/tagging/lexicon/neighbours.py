@@ -56,7 +56,7 @@ def _grouped(
         return np.arange(len(table), dtype=np.int32), _rounded(table)
     means = MiniBatchKMeans(
         most, batch_size=4096, n_init=1, random_state=seed, init="k-means++", max_iter=50
-    ).fit(table, sample_weight=np.sqrt(used + 0.1))
+    ).fit(table, sample_weight=used + 0.1)
     return means.labels_.astype(np.int32), _rounded(means.cluster_centers_)
 
 

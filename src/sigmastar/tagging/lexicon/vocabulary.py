@@ -26,7 +26,8 @@ from sigmastar.tagging.lexicon.words import WordTable, join_words, split_words, 
 
 __all__ = ["Vocabulary", "cut_names"]
 
-_MOST_REMEMBERED = 1_000_000
+_MOST_REMEMBERED = 1 << 18  # words, and their characters: a service must not grow with its guests
+_MOST_CHARACTERS = 1 << 23
 FACTS: dict[str, Fact] = {
     "form_offsets": Offsets("forms", into="form_bytes"),
     "form_bytes": Bytes("form_bytes"),
@@ -106,10 +107,11 @@ class Vocabulary:
             memory = self._remembered()
             words = dict.fromkeys(chain.from_iterable(sentences))
             new = [word for word in words if word not in memory.codes]
-            if memory.n_guessed + len(new) > _MOST_REMEMBERED:
+            spans = word_spans(new)  # refuses what is no string
+            if memory.is_full(new):
                 memory = self._memory = _Memory(self.forms)
                 new = [word for word in words if word not in memory.codes]
-            spans = word_spans(new)
+                spans = word_spans(new)
             memory.add(new, np.stack([self.guess(spans, f) for f in (False, True)], axis=1))
         return _look_up(memory, sentences, total), memory.guessed
 
@@ -211,7 +213,14 @@ class _Memory:
         self.codes = {form: number for number, form in enumerate(forms)}
         self.guessed = np.empty((64, 2), np.int32)  # inside and at the beginning of a sentence
         self.n_guessed = 0
+        self._n_characters = 0
         self._first = len(forms)
+
+    def is_full(self, words: Sequence[str]) -> bool:
+        """Tell whether new words do not fit in, though there are others that could be forgotten."""
+        more = sum(map(len, words))
+        full = self.n_guessed + len(words) > _MOST_REMEMBERED
+        return self.n_guessed > 0 and (full or self._n_characters + more > _MOST_CHARACTERS)
 
     def add(self, words: Sequence[str], classes: SymbolArray) -> None:
         """Remember new words: their classes first, for whoever finds their numbers looks there."""
@@ -223,6 +232,7 @@ class _Memory:
         self.guessed[self.n_guessed : n] = classes
         first = self._first + self.n_guessed
         self.n_guessed = n
+        self._n_characters += sum(map(len, words))
         self.codes.update(zip(words, range(first, first + len(words)), strict=True))
 
 

@@ -186,7 +186,7 @@ def likely_tags(
         where, item = items_of(lexicon.offsets[words], lengths)
         rows[seen[where], lexicon.word_tags[item]] += lexicon.counts[item]
         rows /= rows.sum(axis=1, keepdims=True)
-        kept = rows >= settings.threshold * rows.max(axis=1, keepdims=True)
+        kept = rows >= settings.least_share * rows.max(axis=1, keepdims=True)
         owner, tag = np.nonzero(kept)
         parts.append((owner + begin, tag, np.log(rows[owner, tag]) - log_tag[tag]))
     return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))

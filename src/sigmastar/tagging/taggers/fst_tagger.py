@@ -27,6 +27,7 @@ from sigmastar.tagging.fst.stype import all_subsequences, s_type, subsequences_o
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.model import names_of
 from sigmastar.tagging.taggers.hmm import HMMTagging
+from sigmastar.tagging.taggers.sentences import check_own_names
 from sigmastar.tagging.taggers.tagger import Tagger
 
 __all__ = ["KINDS", "FSTTagger"]
@@ -115,7 +116,7 @@ class FSTTagger(Tagger, StoredModel):
         look_ahead : int
             For ``b``: how many words later a tag is decided at the latest.
         max_states : int
-            For ``lazy`` and ``b``: the states to keep before the machine starts anew.
+            For ``b`` the states, for ``lazy`` the arcs to keep before the machine starts anew.
         """
         check("kind", kind, Choice(*KINDS))
         check("min_count", min_count, Integer(1))
@@ -196,6 +197,7 @@ class FSTTagger(Tagger, StoredModel):
             return plain.with_rules(rules, corpus=corpus)._marked(marker)
         if not len(rules):
             return self
+        check_own_names(self.tags, "rules")
         if rules.tags != self.tags:
             rules = rules.over(self.tags)
         before = self.info.get("n_rules")  # of a file, perhaps, and then of any type
@@ -262,6 +264,7 @@ class FSTTagger(Tagger, StoredModel):
                 "the tagger marks phrases already. Start from the one without, and join both "
                 "patterns with |."
             )
+        check_own_names(self.tags, "phrases")
         chosen = NOUN_PHRASE if pattern is None else pattern
         return self._marked(phrase_transducer(self.tags, chosen, label=label))
 

@@ -32,6 +32,8 @@ class HMMTagging(Tagger):
         model: HMMTaggerModel = self.trained_model
         if self.decoding == "viterbi":
             return decode_classes(model, codes, starts)
+        if len(codes) == 0:
+            return np.empty(0, model.candidates.dtype)
         places, chances = class_posteriors(model, codes, starts)
         best = np.array([np.argmax(x) for x in np.split(chances, places[1:])], np.int64)
         tags: SymbolArray = model.candidates[model.offsets[codes] + best]
@@ -50,7 +52,10 @@ class HMMTagging(Tagger):
             first, last = model.offsets[code : code + 2].tolist()
             names = (model.tags[t] for t in model.candidates[first:last].tolist())
             values = chances[place : place + last - first].tolist()
-            words.append(dict(zip(names, values, strict=True)))
+            shares: dict[str, float] = {}
+            for name, value in zip(names, values, strict=True):  # names may be shared
+                shares[name] = shares.get(name, 0.0) + value
+            words.append(shares)
         return [words[a:b] for a, b in pairwise(starts.tolist())]
 
 

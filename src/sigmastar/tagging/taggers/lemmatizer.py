@@ -27,7 +27,8 @@ __all__ = ["ANY_TAG", "Edit", "Lemmatizer", "edit_between"]
 
 ANY_TAG = ""  # of rules for tags that were never seen
 LONGEST_ENDING = 8
-_MOST_REMEMBERED = 1_000_000
+_MOST_REMEMBERED = 1 << 18  # words: a service must not grow with its guests
+_LONGEST_REMEMBERED = 100  # characters
 _MOST_CUT = 1 << 16
 _LISTS = ("edit", "ending", "word")  # strings in files: what edits add, endings, exceptions
 FACTS: dict[str, Fact] = {
@@ -116,7 +117,9 @@ class Lemmatizer(StoredModel):
         if found is None:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            found = self._remembered[tag, word] = self._edit(word, tag).apply(word)
+            found = self._edit(word, tag).apply(word)
+            if len(word) <= _LONGEST_REMEMBERED:
+                self._remembered[tag, word] = found
         return found
 
     def _edit(self, word: str, tag: str) -> Edit:

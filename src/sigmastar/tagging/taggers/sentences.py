@@ -13,7 +13,8 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.lexicon.marks import split_mark
 
-__all__ = ["Sentences", "as_sentences", "as_tagged", "check_tags", "tags_of", "words_of"]
+__all__ = ["Sentences", "as_sentences", "as_tagged", "check_own_names", "check_tags", "tags_of"]
+__all__ += ["words_of"]
 
 Sentences: TypeAlias = Corpus | Iterable[Sequence[str]]
 
@@ -70,6 +71,15 @@ def check_tags(known: Sequence[str], gold: Iterable[str]) -> None:
     """Refuse tags of which a tagger knows none: every figure would be zero."""
     how = "Read the column that it was trained on: column= (on the command line: --column)."
     check_overlap((split_mark(tag)[0] for tag in known), gold, "tags", how)
+
+
+def check_own_names(tags: Sequence[str], what: str) -> None:
+    """Refuse tags that share names, to which nothing that is written of names can be applied."""
+    if len(set(tags)) < len(tags):
+        raise InvalidParameter(
+            f"{what} need tags that have names of their own; this tagger was trained with finer "
+            "tags, several of which have the same. Train it without them."
+        )
 
 
 def words_of(corpus: PairCorpus) -> list[list[str]]:

@@ -28,7 +28,8 @@ __all__ = ["Tokenizer"]
 
 _LARGEST = 1 << 15
 _MOST_SLOTS = 1 << 24
-_MOST_REMEMBERED = 1_000_000
+_MOST_REMEMBERED = 1 << 18  # words: a service must not grow with its guests
+_LONGEST_REMEMBERED = 100  # characters
 FACTS: dict[str, Fact] = {
     "weights": Codes("slots", 2, below=_LARGEST, low=-_LARGEST, dtype=np.int16)
 }
@@ -123,7 +124,8 @@ class Tokenizer(Proved, StoredModel):
             if len(remembered) >= _MOST_REMEMBERED:
                 remembered.clear()
             found = tuple(Word(form) for form in self.expansions.words(token))
-            remembered[token] = found
+            if len(token) <= _LONGEST_REMEMBERED:
+                remembered[token] = found
         return found
 
     def facts(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sigmastar.core.errors import ParseError
-from sigmastar.corpus.readers.source import Damaged, Source, expanded
+from sigmastar.corpus.readers.source import Damaged, Source, expanded, not_utf8
 
 __all__ = ["paragraphs"]
 
@@ -52,16 +52,19 @@ def _cut(text: str) -> int | None:
 
 
 def _decoded(source: BinaryIO | Source) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    decoder = codecs.getincrementaldecoder("utf-8")()
     path = source.path if isinstance(source, Source) else str(getattr(source, "name", "input"))
     chunks = source.chunks() if isinstance(source, Source) else expanded(source, _PIECE)
-    begun = False
+    begun, line = False, 1
     try:
         for chunk in chunks:
             text = decoder.decode(chunk)
             if text and not begun:
                 text, begun = text.removeprefix("\ufeff"), True
             yield text
+            line += text.count("\n")
+        yield decoder.decode(b"", final=True)
     except Damaged as error:
-        raise ParseError(path, 1, "an undamaged file", str(error)) from None
-    yield decoder.decode(b"", final=True)
+        raise ParseError(path, line, "an undamaged file", str(error)) from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, line, error) from None

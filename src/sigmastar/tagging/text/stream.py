@@ -18,7 +18,7 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rules import AnyOf, Choice, Nothing, check
 from sigmastar.core.threads import available_threads, in_order, limited_threads
 from sigmastar.core.types import IndexArray, SymbolArray
-from sigmastar.corpus.readers.source import Damaged, Source, expanded
+from sigmastar.corpus.readers.source import Damaged, Source, check_utf8, expanded
 from sigmastar.tagging.kernels.words import Bytes, Layout, Spans, scan_tokens, write_tagged
 from sigmastar.tagging.lexicon.vocabulary import Vocabulary
 from sigmastar.tagging.lexicon.words import word_spans
@@ -76,6 +76,7 @@ def tag_file(
             return tagged_block(*numbered)
 
     def tagged_block(n_lines: int, block: bytes) -> tuple[bytes | memoryview, int, int]:
+        check_utf8(block, path, n_lines + 1)
         lines = None
         if input_format == "conllu":
             lines = ConlluBlock.parse(block, path, n_lines)
