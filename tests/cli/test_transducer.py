@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 
 import sigmastar as ss
 from sigmastar.bench import transducer_synthetic as synthetic
+from sigmastar.cli import transducer_stream
 from sigmastar.cli.main import app
+from sigmastar.transducers.transliteration.model import TransliterationModel
 
 PAIRS = [("max", "макс"), ("anna", "анна"), ("axa", "акса"), ("nana", "нана"), ("man", "ман")] * 6
 
@@ -36,6 +38,43 @@ def test_apply_reads_lines_and_writes_lines(model):
     assert result.exit_code == 0
     assert result.stdout == "ксана\n\nмакс\n"
     assert "1 input with symbols never learned" in result.stderr
+
+
+def test_apply_answers_lines_as_they_come_a_few_at_a_time(model, monkeypatch):
+    monkeypatch.setattr(transducer_stream, "AT_ONCE", 4)
+    asked, apply = [], TransliterationModel.apply
+
+    def watched(self, sequences, *more, **how):
+        asked.append(len(sequences))
+        return apply(self, sequences, *more, **how)
+
+    monkeypatch.setattr(TransliterationModel, "apply", watched)
+    words = ["xana", "", "max", "nan", "maqx"] * 3
+    arguments = ["transducer", "apply", str(model / "m.sigma")]
+    result = CliRunner().invoke(app, arguments, input="\n".join([*words, ""]))
+    assert asked == [4, 4, 4, 3]
+    assert result.stdout == "ксана\n\nмакс\nнан\nмакс\n" * 3
+    assert "3 inputs with symbols never learned" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("bad", "options", "problem"),
+    [
+        (b"an\xffna", [], "words.txt:3: expected UTF-8 text, found the byte 0xff at byte 3"),
+        (b"anqa", ["--unknown", "error"], "words.txt:3: "),
+    ],
+)
+def test_apply_names_bad_lines_and_leaves_them_out_if_asked(model, tmp_path, bad, options, problem):
+    text = tmp_path / "words.txt"
+    text.write_bytes(b"max\nxana\n" + bad + b"\nnan\n")
+    arguments = ["transducer", "apply", str(model / "m.sigma"), str(text), *options]
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 1
+    assert problem in str(refused.exception)
+    passed = CliRunner().invoke(app, [*arguments, "--on-error", "skip"])
+    assert passed.exit_code == 0
+    assert passed.stdout == "макс\nксана\nнан\n"
+    assert problem in passed.stderr
 
 
 def test_apply_gives_scored_alternatives_as_json(model):

@@ -24,6 +24,7 @@ from sigmastar.transducers.transliteration.network import (
 )
 from sigmastar.transducers.transliteration.neural import Neural, unit_cases, unit_order
 from sigmastar.transducers.transliteration.neural_training import Course, _remember, learn_neural
+from sigmastar.transducers.transliteration.recipe import Recipe
 from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
 
 UNITS = ALIGNED.units
@@ -157,6 +158,14 @@ def test_training_repeats_itself():
     )
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.1
+
+
+@pytest.mark.parametrize("n_pairs", [300, 3600, 50_000, 105_000, 10**6])
+def test_networks_go_through_a_bounded_number_of_words_but_once_through_all(n_pairs):
+    recipe = Recipe()
+    assert "neural" in recipe.judges(n_pairs)
+    rounds = recipe.course(n_pairs, 2).n_epochs
+    assert rounds == 1 or rounds * n_pairs < 350_000
 
 
 def test_networks_that_go_on_keep_what_they_know_of_units():

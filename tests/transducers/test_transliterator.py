@@ -112,6 +112,67 @@ def test_a_wide_joint_beam_finds_the_best_outputs_summed_over_alignments():
     assert tuple(found.target.codes(0)) == max(totals, key=lambda y: totals[y])
 
 
+def noisy_pairs(n, seed):
+    """Draw pairs whose outputs are anybody's guess: every letter has many units, contexts many."""
+    rng = np.random.default_rng(seed)
+    return [
+        ("".join(rng.choice(list("abc"), n_in)), "".join(rng.choice(list("xyz"), n_out)))
+        for n_in, n_out in rng.integers(1, 5, size=(n, 2))
+    ]
+
+
+def every_path(word, units):
+    """Yield all sequences of units that read a word."""
+    if not word:
+        yield ()
+    for unit, read in enumerate(units.inputs):
+        read = tuple(read[read >= 0])
+        if word[: len(read)] == read:
+            for rest in every_path(word[len(read) :], units):
+                yield (unit, *rest)
+
+
+@pytest.mark.compiled
+def test_a_search_without_limits_finds_every_output_whatever_inputs_are_neighbours():
+    corpus = ss.PairCorpus.from_pairs(noisy_pairs(80, 0))
+    aligned = align_pairs(corpus, ((1, 0), (1, 1), (1, 2), (2, 1)))
+    model = learn_ngram(aligned.path, aligned.offsets, n_units=len(aligned.units), order=3)
+    options = unit_options(aligned.units, aligned.weights, model)
+    source = ss.Corpus.from_sequences(
+        ["abc", "ab", "abc", "aba", "a", "cb", "abb"], alphabet=corpus.source.alphabet
+    )
+    alphabet, room = corpus.target.alphabet, {"n_best": 1000, "beam": 5000, "gap": 1e9}
+    found = gather_candidates(source, model, aligned.units, options, alphabet, **room)
+    for row in range(len(source)):
+        totals = {}
+        for path in every_path(tuple(source.codes(row).tolist()), aligned.units):
+            outputs = aligned.units.outputs[list(path)]
+            written = tuple(outputs[outputs >= 0].tolist())
+            score = model.log_proba(np.array(path, np.int32), np.array([0, len(path)]))[0]
+            totals[written] = np.logaddexp(totals.get(written, -np.inf), score)
+        own = np.flatnonzero(found.owner == row)
+        outputs = {tuple(found.target.codes(c).tolist()): found.log_prob[c] for c in own}
+        assert outputs == pytest.approx(totals, rel=1e-10)
+
+
+@pytest.mark.compiled
+def test_a_narrow_search_says_of_each_input_what_it_says_of_it_alone():
+    corpus = ss.PairCorpus.from_pairs(noisy_pairs(200, 1))
+    aligned = align_pairs(corpus, ((1, 0), (1, 1), (1, 2)))
+    model = learn_ngram(aligned.path, aligned.offsets, n_units=len(aligned.units), order=4)
+    options = unit_options(aligned.units, aligned.weights, model)
+
+    def search(source):
+        alphabet, room = corpus.target.alphabet, {"n_best": 3, "beam": 4, "gap": 2.0}
+        return gather_candidates(source, model, aligned.units, options, alphabet, **room)
+
+    found = search(corpus.source)
+    for row in range(len(corpus)):
+        alone, own = search(corpus.source[row : row + 1]), found.owner == row
+        np.testing.assert_array_equal(alone.log_prob, found.log_prob[own])
+        np.testing.assert_array_equal(alone.target.lengths, found.target.lengths[own])
+
+
 def test_the_spectral_automaton_of_one_sequence_repeats_it():
     units = np.array([0, 1, 2] * 10, dtype=np.int32)
     offsets = np.arange(0, 31, 3).astype(np.int64)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from sigmastar.cli import choices, options, transducer_equal, transducer_train
-from sigmastar.cli.inputs import announce_stdin, read_lines
+from sigmastar.cli.inputs import announce_stdin
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_table
 from sigmastar.cli.parts import Spread, apply_to_files, as_it_is, digest_of, tell_written
@@ -24,14 +27,17 @@ from sigmastar.cli.transducer_parts import (
     StressOption,
     load_pairs_model,
     read_given,
-    warn_of,
+    warn_of_unknown,
 )
-from sigmastar.core.progress import stage
+from sigmastar.cli.transducer_stream import answers, read_batches
+from sigmastar.core.progress import Stage, stage
 
 if TYPE_CHECKING:
     from sigmastar.corpus.part_sources import FileSpan
 
 __all__ = ["app"]
+
+_MOST_TOLD = 1000  # symbols never learned that are remembered, to name some of them
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -85,6 +91,9 @@ def apply(
     """Write the best output of each input line, or with -k input, output and score.
 
     With --style, a dictionary with the share of each of the k outputs.
+    Lines are answered as they come, in little memory (but with --json).
+    With --on-error skip, lines that are no text, or with --unknown error hold
+    unknown symbols, are named and left out.
     A pattern or a directory as TEXT is done part by part into --output-dir.
 
     [bold]Examples[/]
@@ -111,26 +120,50 @@ def apply(
         )
         tell_written(done, output_dir, ("inputs", "with_unknown"), json=json)
         return
-    lines = read_lines(inputs)
-    with stage(f"Applying to {len(lines):,} inputs"):
+    from sigmastar.corpus.corpus import as_corpus
+
+    counts: Counter[str] = Counter()
+    strange: dict[Any, None] = {}
+
+    def watched(lines: list[str]) -> tuple[list[Any], dict[str, int]]:
         results, report = run(lines)
+        if report.get("n_with_unknown") and len(strange) < _MOST_TOLD:
+            symbols = (symbol for sequence in _cut(lines, source) for symbol in sequence)
+            new = (symbol for symbol in symbols if symbol not in machine.source_alphabet)
+            strange.update(dict.fromkeys(islice(new, _MOST_TOLD)))
+        return results, report
+
+    found = answers(watched, read_batches(inputs, on_error), inputs, on_error, counts)
     if json:
-        answers = [
+        listed = [
             {
                 "input": line,
-                "outputs": [{"output": _text(o), "log_score": s} for o, s in found],
+                "outputs": [{"output": _text(o), "log_score": s} for o, s in outputs],
             }
-            for line, found in zip(lines, results, strict=True)
+            for lines, results in found
+            for line, outputs in zip(lines, results, strict=True)
         ]
-        emit_json({"report": report, "results": answers}, output)
+        emit_json({"report": dict(counts), "results": listed}, output)
         return
-    emit_lines(_rows(lines, results, best, style), output)
-    warn_of(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+    with stage("Applying") as progress:
+        emit_lines(_told(found, best, style, progress), output)
+    warn_of_unknown(counts, machine, as_corpus([list(strange)]))
+
+
+def _told(
+    found: Iterator[tuple[list[str], Any]], best: int, style: str | None, progress: Stage
+) -> Iterator[str]:
+    for lines, results in found:
+        yield from _rows(lines, results, best, style)
+        progress.advance(len(lines))
 
 
 def _applied(machine: Any, lines: list[str], *, best: int, source: str, how: dict[str, Any]) -> Any:
-    sequences = [line.split() if source == "words" else line for line in lines]
-    return machine.apply(sequences, best, **how)
+    return machine.apply(_cut(lines, source), best, **how)
+
+
+def _cut(lines: list[str], source: str) -> list[Any]:
+    return [line.split() if source == "words" else line for line in lines]
 
 
 def _rows(lines: list[str], results: Any, best: int, style: str | None) -> list[str]:
@@ -242,7 +275,7 @@ def evaluate(
         show_table("Commonest confusions", ("right", "written", "times"), taken)
         bad = [(_text(x), _text(y), _text(z), str(n)) for x, y, z, n in errors.worst[:worst]]
         show_table("Worst inputs", ("input", "nearest output", "written", "edits"), bad)
-    warn_of(report, {"n_with_unknown": "with symbols never learned (left out)"}, what="inputs")
+    warn_of_unknown(report, machine, corpus.source)
 
 
 app.command()(transducer_train.export)

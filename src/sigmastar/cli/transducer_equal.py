@@ -55,6 +55,11 @@ class EqualLengths:
         return cls(model.to_transducer() if isinstance(model, ParametricTransducer) else model)
 
     @property
+    def source_alphabet(self) -> Any:
+        """What it reads."""
+        return self.machine.input_alphabet
+
+    @property
     def target_alphabet(self) -> Any:
         """What it writes."""
         return self.machine.output_alphabet

@@ -11,8 +11,10 @@ from sigmastar.cli import choices, options
 from sigmastar.cli.inputs import load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import note
+from sigmastar.core.errors import InvalidData
 
 if TYPE_CHECKING:
+    from sigmastar.corpus.corpus import Corpus
     from sigmastar.corpus.pairs import PairCorpus
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "load_pairs_model",
     "read_given",
     "warn_of",
+    "warn_of_unknown",
 ]
 
 PairsArgument = Annotated[
@@ -59,7 +62,13 @@ def read_given(
     from sigmastar.corpus.readers.dictionary import read_dictionary
 
     if format == "tsv":
-        return read_pairs(path, **sides)
+        pairs = read_pairs(path, **sides)
+        if len(pairs) == 0:
+            source = "standard input" if path == "-" else path
+            raise InvalidData(
+                f"{source}: holds no pairs; give one a line, with a tab between its two sides."
+            )
+        return pairs
     found = read_dictionary(path, stress=stress, on_error=on_error)  # type: ignore[arg-type]
     for problem in found.skipped:
         note(problem)
@@ -75,6 +84,19 @@ def load_pairs_model(path: Path, *, equal: bool = False) -> Any:
     from sigmastar.cli.transducer_equal import EqualLengths
 
     return EqualLengths.of(model)
+
+
+def warn_of_unknown(report: dict[str, Any], machine: Any, source: Corpus) -> None:
+    """Tell which symbols of inputs were never learned, where there are any."""
+    from sigmastar.transducers.transliteration.forms import in_form
+
+    if not report.get("n_with_unknown"):
+        return
+    given = in_form(source, machine.forms[0]).alphabet
+    strange = [repr(symbol) for symbol in given if symbol not in machine.source_alphabet]
+    which = ", ".join(strange[:8]) + (", …" if len(strange) > 8 else "")
+    words = f"with symbols never learned (left out): {which}"
+    warn_of(report, {"n_with_unknown": words}, what="inputs")
 
 
 def warn_of(counts: dict[str, Any], words: dict[str, str], what: str = "pairs") -> None:

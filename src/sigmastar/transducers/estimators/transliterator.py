@@ -53,8 +53,8 @@ class Transliterator(ModelEstimator, Recipe):
         What judges the candidates of ``"combined"``, among ``"reverse"`` (the joint model from
         right to left), ``"short"`` (of order 3), ``"target"`` (outputs alone), ``"spectral"``,
         ``"discriminative"``, ``"learnfst"``, ``"em"`` and ``"neural"`` (small networks that see the
-        whole input). ``"auto"``: of 300 to 50,000 pairs ``"reverse"``, ``"target"`` and
-        ``"neural"``, of fewer the first three, of more the first five.
+        whole input). ``"auto"``: ``"reverse"``, ``"target"`` and ``"neural"``, of fewer than
+        300 pairs the first three.
     n_folds : int
         Parts of the training data on which the combination is fitted; with networks, only on as
         many of them as hold 500 pairs together.

@@ -1,10 +1,13 @@
 """Beam search for the best outputs of a joint n-gram model over aligned units.
 
-The model is a back-off automaton. Its states are contexts (nodes of a trie of units); reading unit
-u in context c costs log p of the child (c, u) if it exists, and otherwise the back-off weight of c
-and the same question to its suffix. An input is read from left to right; hypotheses that have
-consumed as many symbols compete. Those with the same context and the same output differ only in
-their alignment and are added up.
+An input is read from left to right; hypotheses that have consumed as many symbols compete. Those
+with the same context and the same output differ only in their alignment and are added up.
+
+A hypothesis goes on by the units that were seen after its context and read what comes next, then,
+for the weight of backing off, by those seen after shorter and shorter contexts (``back_off`` says
+the same of given units). Arcs lie side by side by context and input chunk, likeliest first, so that
+neither those that are too unlikely nor the contexts that have only such are looked at. Inputs come
+sorted: what one shares with the next is read once.
 """
 
 from __future__ import annotations
@@ -18,28 +21,22 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.beams import MARK, Found, lowest_kept, report
 
-__all__ = [
-    "Automaton",
-    "Beam",
-    "Options",
-    "beam_search",
-    "best_log_prob_units",
-    "log_prob_units",
-]
+__all__ = ["Arcs", "Beam", "Options", "beam_search"]
 
-_DEEPEST = 32  # contexts that one may back off to in turn: orders are at most 20
+_SLACK = 1.0  # what is too unlikely by so little to be kept still adds to others that are
 
 
-class Automaton(NamedTuple):
-    """A back-off automaton over units."""
+class Arcs(NamedTuple):
+    """A back-off automaton, as the search reads it."""
 
-    keys: IndexArray  # open addressing: context · n_units + unit
-    children: SymbolArray  # the node of each key; 0 (no child) where a slot is free
-    log_prob: FloatArray  # of each node's last unit given the ones before it
-    back_off: FloatArray
+    firsts: SymbolArray  # where the arcs of each context begin
+    chunks: SymbolArray  # what each arc reads, ascending within a context; the end comes last
+    units: SymbolArray
+    log_prob: FloatArray  # descending within a context and chunk
+    landing: SymbolArray  # the context in which reading goes on after each arc
+    back_off: FloatArray  # by context
     suffix: SymbolArray
-    landing: SymbolArray  # the context in which reading goes on after each node
-    n_units: int  # beginning and end included
+    ceiling: FloatArray  # by chunk: the most of any arc of the empty context, of short ones, of all
 
 
 class Options(NamedTuple):
@@ -51,14 +48,13 @@ class Options(NamedTuple):
     units: SymbolArray
     base: int
     outputs: SymbolArray  # the output symbols of each unit (-1: none)
-    ceiling: FloatArray  # the most that each unit's log-probability can be in any context
+    arcs: Arcs
 
 
 class Beam(NamedTuple):
     """How to search."""
 
-    begin: int  # the unit that begins a sequence, and that which ends it
-    end: int
+    start: int  # the context that sequences begin in
     longest: int  # the longest input chunk
     width: int  # hypotheses to keep at each position
     gap: float  # largest gap of log-scores to the best of them
@@ -74,8 +70,10 @@ class _Hypotheses(NamedTuple):
     mark: IndexArray  # hash of the output
     came_from: IndexArray
     unit: IndexArray
+    slot: IndexArray  # where in the table each is, until its position is done
     keys: IndexArray  # open addressing: those of one position by context and output
     holder: IndexArray
+    seen: IndexArray  # by unit: the last question that it was an answer to
 
 
 class _Stack(NamedTuple):
@@ -84,100 +82,22 @@ class _Stack(NamedTuple):
     low: int
     high: int
     best: float
+    asked: int  # how many questions there were before
 
 
 @kernel
-def read_unit(automaton: Automaton, context: int, unit: int) -> tuple[float, int]:
-    """Return the log-probability of a unit in a context, and the context after it."""
-    score = 0.0
-    while True:
-        slot = find_slot(automaton.keys, int(context) * automaton.n_units + unit)
-        node = automaton.children[slot]
-        if node > 0:
-            return score + automaton.log_prob[node], automaton.landing[node]
-        if context == 0:
-            return -np.inf, 0
-        score += automaton.back_off[context]
-        context = automaton.suffix[context]
-
-
-@kernel
-def log_prob_units(
-    automaton: Automaton,
-    units: SymbolArray,
-    offsets: IndexArray,
-    begin: int,
-    end: int,
-    scores: FloatArray,
-) -> None:
-    """Write the log-probability of each sequence of units, its end included."""
-    start = read_unit(automaton, 0, begin)[1]
-    for row in range(len(offsets) - 1):
-        total, context = 0.0, start
-        for place in range(offsets[row], offsets[row + 1]):
-            score, context = read_unit(automaton, context, units[place])
-            total += score
-        scores[row] = total + read_unit(automaton, context, end)[0]
-
-
-@kernel
-def _enter(automaton: Automaton, context: int, chain: IndexArray, scores: FloatArray) -> int:
-    """List a context and all that it may back off to, none of them reached; return how many."""
-    n = 0
-    while n < len(chain):
-        chain[n] = context
-        scores[n] = -np.inf
-        n += 1
-        if context == 0:
-            break
-        context = automaton.suffix[context]
-    return n
-
-
-@kernel
-def best_log_prob_units(
-    automaton: Automaton,
-    units: SymbolArray,
-    offsets: IndexArray,
-    begin: int,
-    end: int,
-    scores: FloatArray,
-) -> None:
-    """Write the log-probability of each sequence of units if contexts may be left early.
-
-    That is what a machine does whose arcs back off: another context later may be worth it. All
-    contexts that can be reached are the last one and what it backs off to.
-    """
-    chain, reached = np.empty(_DEEPEST, np.int64), np.empty(_DEEPEST)
-    before, had = np.empty(_DEEPEST, np.int64), np.empty(_DEEPEST)
-    start = read_unit(automaton, 0, begin)[1]
-    for row in range(len(offsets) - 1):
-        n = _enter(automaton, start, chain, reached)
-        reached[0] = 0.0
-        best = -np.inf
-        for place in range(offsets[row], offsets[row + 1] + 1):
-            unit = units[place] if place < offsets[row + 1] else end
-            for c in range(n):
-                if c > 0:
-                    further = had[c - 1] + automaton.back_off[before[c - 1]]
-                    reached[c] = max(reached[c], further)
-                before[c], had[c] = chain[c], reached[c]
-            n_before = n
-            n = 0
-            best = -np.inf
-            for c in range(n_before):
-                slot = find_slot(automaton.keys, before[c] * automaton.n_units + unit)
-                node = automaton.children[slot]
-                if node == 0:
-                    continue
-                total = had[c] + automaton.log_prob[node]
-                best = max(best, total)
-                if n == 0:  # the longest context comes first: others are what it backs off to
-                    n = _enter(automaton, automaton.landing[node], chain, reached)
-                for goal in range(n):
-                    if chain[goal] == automaton.landing[node]:
-                        reached[goal] = max(reached[goal], total)
-        scores[row] = best
+def _first_arc(arcs: Arcs, context: int, chunk: int) -> int:
+    """Return the first arc of a context that reads a chunk or a later one."""
+    low, high = int(arcs.firsts[context]), int(arcs.firsts[context + 1])
+    while high - low > 4:
+        middle = (low + high) // 2
+        if arcs.chunks[middle] < chunk:
+            low = middle + 1
+        else:
+            high = middle
+    while low < high and arcs.chunks[low] < chunk:
+        low += 1
+    return low
 
 
 @kernel
@@ -189,7 +109,6 @@ def _log_add(a: float, b: float) -> float:
 
 @kernel
 def _expand(
-    automaton: Automaton,
     options: Options,
     chunk: int,
     first: int,
@@ -198,58 +117,84 @@ def _expand(
     stack: _Stack,
     gap: float,
 ) -> _Stack:
-    """Extend a run of hypotheses by each unit of an input chunk; return the stack they went to."""
-    score, single, contexts, marks, came_from, units, keys, holder = hypotheses
-    low, high, best = stack
+    """Extend a run of hypotheses by the units of an input chunk; return the stack they went to."""
+    score, single, contexts, marks, came_from, units, slots, keys, holder, seen = hypotheses
+    firsts, chunks, arc_units, log_prob, landing, back_off, suffix, ceiling = options.arcs
+    low, high, best, asked = stack
     for old in range(first, last):
-        for place in range(options.starts[chunk], options.starts[chunk + 1]):
-            unit = options.units[place]
-            if score[old] + options.ceiling[unit] < best - gap:
-                continue
-            gain, context = read_unit(automaton, contexts[old], unit)
-            total = score[old] + gain
-            if not total >= best - gap:
-                continue
-            best = max(best, total)
-            # As extended_mark does; called, it would count references for every option.
-            mark = marks[old]
-            for step in range(options.outputs.shape[1]):
-                if options.outputs[unit, step] >= 0:
-                    mark = (mark * 1000003 + int(options.outputs[unit, step]) + 1) & MARK
-            # 63 bits: exact for up to 2^23 contexts, and beyond as good as the 40 bits of the mark.
-            key = (mark << 23) ^ context
-            slot = find_slot(keys, key)
-            if keys[slot] == EMPTY:
-                if high - low >= len(keys) // 2:  # half of the slots stay free
+        asked += 1
+        state, weight = contexts[old], 0.0
+        while True:
+            # As _first_arc does; called, it would count references for every context.
+            arc, behind = firsts[state], firsts[state + 1]
+            end = behind
+            while behind - arc > 4:
+                middle = (arc + behind) // 2
+                if chunks[middle] < chunk:
+                    arc = middle + 1
+                else:
+                    behind = middle
+            while arc < behind and chunks[arc] < chunk:
+                arc += 1
+            while arc < end and chunks[arc] == chunk:
+                gain, unit, context = weight + log_prob[arc], arc_units[arc], landing[arc]
+                arc += 1
+                total = score[old] + gain
+                if not total >= best - gap:
                     break
-                keys[slot] = key
-                holder[slot] = high
-                score[high] = total
-                single[high] = -np.inf
-                contexts[high] = context
-                marks[high] = mark
-                came_from[high] = old
-                units[high] = unit
-                high += 1
-            else:
-                score[holder[slot]] = _log_add(score[holder[slot]], total)
-            new = holder[slot]
-            if single[old] + gain > single[new]:
-                single[new] = single[old] + gain
-                came_from[new] = old
-                units[new] = unit
-    return _Stack(low, high, best)
+                if seen[unit] == asked:
+                    continue
+                seen[unit] = asked
+                best = max(best, total)
+                # As extended_mark does.
+                mark = marks[old]
+                for step in range(options.outputs.shape[1]):
+                    if options.outputs[unit, step] >= 0:
+                        mark = (mark * 1000003 + int(options.outputs[unit, step]) + 1) & MARK
+                # 63 bits: exact for up to 2^23 contexts, beyond as good as the mark's 40 bits.
+                key = (mark << 23) ^ context
+                slot = find_slot(keys, key)
+                if keys[slot] == EMPTY:
+                    if high - low >= len(keys) // 2:  # half of the slots stay free
+                        break
+                    keys[slot] = key
+                    holder[slot] = high
+                    slots[high] = slot
+                    score[high] = total
+                    single[high] = -np.inf
+                    contexts[high] = context
+                    marks[high] = mark
+                    high += 1
+                else:
+                    score[holder[slot]] = _log_add(score[holder[slot]], total)
+                new = holder[slot]
+                if single[old] + gain > single[new] or single[new] == -np.inf:
+                    single[new] = single[old] + gain
+                    came_from[new] = old
+                    units[new] = unit
+            if state == 0:
+                break
+            weight += back_off[state]
+            state = suffix[state]
+            known = 2 if suffix[state] > 0 else min(state, 1)
+            if score[old] + weight + ceiling[known, chunk] < best - gap:
+                break
+    return _Stack(low, high, best, asked)
 
 
 @kernel
 def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> int:
-    """Keep the best hypotheses of one stack, moved to its front; return its new end."""
-    score, single, context, mark, came_from, unit, _, _ = hypotheses
-    low, high, best = stack
+    """Keep the best hypotheses of one stack, moved to its front; return its new end.
+
+    The very best comes first: what follows it sets the standard for others.
+    """
+    score, single, context, mark, came_from, unit, slots, keys, _, _ = hypotheses
+    low, high, best, _ = stack
     for h in range(low, high):
         best = max(best, score[h])  # alignments added up may have made it better
+        keys[slots[h]] = EMPTY
     cut, ties = lowest_kept(score, low, high, width)
-    kept = low
+    kept, top = low, low
     for h in range(low, high):
         if score[h] == cut:
             ties -= 1
@@ -257,16 +202,31 @@ def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> in
             score[kept], single[kept] = score[h], single[h]
             context[kept], mark[kept] = context[h], mark[h]
             came_from[kept], unit[kept] = came_from[h], unit[h]
+            if score[kept] > score[top]:
+                top = kept
             kept += 1
+    if top > low:
+        score[low], score[top] = score[top], score[low]
+        single[low], single[top] = single[top], single[low]
+        context[low], context[top] = context[top], context[low]
+        mark[low], mark[top] = mark[top], mark[low]
+        came_from[low], came_from[top] = came_from[top], came_from[low]
+        unit[low], unit[top] = unit[top], unit[low]
     return kept
 
 
 @kernel
-def _close(automaton: Automaton, end: int, hypotheses: _Hypotheses, low: int, high: int) -> None:
+def _close(arcs: Arcs, end: int, hypotheses: _Hypotheses, low: int, high: int) -> None:
     """End the last hypotheses, and add up those that wrote the same in different contexts."""
-    score, single, context, mark, came_from, unit, _, _ = hypotheses
+    score, single, context, mark, came_from, unit, _, _, _, _ = hypotheses
     for h in range(low, high):
-        gain = read_unit(automaton, context[h], end)[0]
+        state, gain = context[h], 0.0
+        arc = _first_arc(arcs, state, end)
+        while arc == arcs.firsts[state + 1] and state > 0:  # the end is the last of all chunks
+            gain += arcs.back_off[state]
+            state = arcs.suffix[state]
+            arc = _first_arc(arcs, state, end)
+        gain = gain + arcs.log_prob[arc] if arc < arcs.firsts[state + 1] else -np.inf
         score[h] += gain
         single[h] += gain
     for h in range(low, high):
@@ -283,14 +243,14 @@ def _close(automaton: Automaton, end: int, hypotheses: _Hypotheses, low: int, hi
 def beam_search(
     source: SymbolArray,
     offsets: IndexArray,
-    automaton: Automaton,
+    order: IndexArray,
     options: Options,
     beam: Beam,
     found: Found,
 ) -> None:
-    """Find the best outputs of each input."""
+    """Find the best outputs of some inputs, in the order given; neighbours should begin alike."""
     longest = 0
-    for row in range(len(offsets) - 1):
+    for row in order:
         longest = max(longest, offsets[row + 1] - offsets[row])
     # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
     # the one being filled at most half as many as the table has slots.
@@ -302,20 +262,26 @@ def beam_search(
         np.empty(room, np.int64),
         np.empty(room, np.int64),
         np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.full(beam.table_size, EMPTY, np.int64),
         np.empty(beam.table_size, np.int64),
-        np.empty(beam.table_size, np.int64),
+        np.zeros(len(options.outputs), np.int64),
     )
     starts = np.zeros(longest + 2, np.int64)
     starts[1] = 1
-    hypotheses.context[0] = read_unit(automaton, 0, beam.begin)[1]
+    hypotheses.context[0] = beam.start
     hypotheses.mark[0] = 0
     hypotheses.came_from[0] = -1
-    for row in range(len(offsets) - 1):
+    end = options.arcs.ceiling.shape[1] - 1
+    asked, before, n_before = 0, 0, 0
+    for row in order:
         begin, n = offsets[row], offsets[row + 1] - offsets[row]
         hypotheses.score[0] = hypotheses.single[0] = 0.0
-        for i in range(1, n + 1):
-            hypotheses.keys[:] = EMPTY
-            stack = _Stack(starts[i], starts[i], -np.inf)
+        same = 0  # symbols that this input and the one before begin with; its last stack is used up
+        while same < min(n, n_before - 1) and source[begin + same] == source[before + same]:
+            same += 1
+        for i in range(same + 1, n + 1):
+            stack = _Stack(starts[i], starts[i], -np.inf, asked)
             for p in range(1, min(i, beam.longest) + 1):
                 key = 0
                 for step in range(begin + i - p, begin + i):
@@ -323,10 +289,11 @@ def beam_search(
                 chunk = options.rows[find_slot(options.keys, key)]
                 if chunk >= 0:
                     low, high = starts[i - p], starts[i - p + 1]
-                    stack = _expand(
-                        automaton, options, chunk, low, high, hypotheses, stack, beam.gap
-                    )
+                    gap = beam.gap + _SLACK
+                    stack = _expand(options, chunk, low, high, hypotheses, stack, gap)
+            asked = stack.asked
             starts[i + 1] = _prune(hypotheses, stack, beam.width, beam.gap)
+        before, n_before = begin, n
         low, high = starts[n], starts[n + 1]
-        _close(automaton, beam.end, hypotheses, low, high)
+        _close(options.arcs, end, hypotheses, low, high)
         report(hypotheses.score, hypotheses.came_from, hypotheses.unit, low, high, row, found)

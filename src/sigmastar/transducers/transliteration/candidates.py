@@ -21,12 +21,14 @@ from sigmastar.transducers.kernels.joint_beam import Beam, Options, beam_search
 from sigmastar.transducers.kernels.neural import Readings
 from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
+from sigmastar.transducers.transliteration.arcs import lay_out_arcs, no_arcs
 from sigmastar.transducers.transliteration.joint_ngram import JointNgram
 
 __all__ = ["Candidates", "collect", "gather_candidates", "merged", "mirrored", "unit_options"]
 
 
-MOST_OPTIONS = 24  # units per input chunk that the search considers; noise makes long tails
+MOST_OPTIONS = 24  # units per input chunk that are tried everywhere; noise makes long tails
+_COMPARED = 8  # symbols by which inputs are sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,10 @@ class Candidates:
     def reversed_path(self) -> SymbolArray:
         """Return the units of each candidate from right to left."""
         return self.path[mirrored(self.offsets)]
+
+    def paths_of(self, rows: IndexArray) -> tuple[SymbolArray, IndexArray]:
+        """Return the units of some candidates, and where each begins."""
+        return _joined(self.path, self.offsets, self.path[:0], np.zeros(1, np.int64), rows)
 
     def arrays(self) -> UnitPaths:
         """Return inputs and units as kernels take them."""
@@ -118,7 +124,7 @@ def mirrored(offsets: IndexArray) -> IndexArray:
 
 
 def unit_options(units: Units, weights: FloatArray, ngram: JointNgram | None = None) -> Options:
-    """Lay out the units of each input chunk, likeliest first, for the beam search."""
+    """Lay out the units of each input chunk, likeliest first, and the arcs of an n-gram model."""
     inputs = units.inputs
     keys = np.zeros(len(units), dtype=np.int64)
     for column in inputs.T:
@@ -129,9 +135,9 @@ def unit_options(units: Units, weights: FloatArray, ngram: JointNgram | None = N
     order = order[rank < MOST_OPTIONS]
     table, rows = hash_table(chunks)
     bounds = np.concatenate([[0], np.cumsum(np.minimum(counts, MOST_OPTIONS))]).astype(np.int64)
-    ceiling = np.full(len(units) + 2, -np.inf)
+    arcs = no_arcs(len(chunks))
     if ngram is not None:
-        np.maximum.at(ceiling, ngram.unit[1:], ngram.log_prob[1:])
+        arcs = lay_out_arcs(ngram, np.searchsorted(chunks, keys), len(chunks))
     return Options(
         keys=table,
         rows=rows,
@@ -139,7 +145,7 @@ def unit_options(units: Units, weights: FloatArray, ngram: JointNgram | None = N
         units=order.astype(np.int32),
         base=units.base,
         outputs=units.outputs,
-        ceiling=ceiling,
+        arcs=arcs,
     )
 
 
@@ -161,20 +167,30 @@ def gather_candidates(
     """
     found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
     search = Beam(
-        begin=ngram.n_units,
-        end=ngram.n_units + 1,
+        start=ngram.start,
         longest=units.allowed.shape[0] - 1,
         width=beam,
         gap=gap,
         table_size=table_size(max(256, 20 * beam)),
     )
+    order = _neighbours(source)
 
     def find(first: int, last: int) -> None:
-        cut, rows = source.offsets[first : last + 1], found.rows(first, last)
-        beam_search(source.symbols, cut, ngram.automaton, options, search, rows)
+        rows = order[first:last]
+        beam_search(source.symbols, source.offsets, rows, options, search, found)
 
     over_rows(find, len(source), least=8)
     return collect(source, found, units, target_alphabet)
+
+
+def _neighbours(source: Corpus) -> IndexArray:
+    """Return an order in which sequences that begin alike are neighbours."""
+    firsts, lengths = source.offsets[:-1], source.lengths
+    columns = []
+    for place in range(min(_COMPARED, int(lengths.max(initial=0)))):
+        there = lengths > place
+        columns.append(np.where(there, source.symbols[np.where(there, firsts + place, 0)], -1))
+    return np.lexsort(columns[::-1]) if columns else np.arange(len(source))
 
 
 def collect(source: Corpus, found: Found, units: Units, target_alphabet: Alphabet) -> Candidates:

@@ -30,10 +30,19 @@ from sigmastar.transducers.transliteration.reranker import (
 )
 from sigmastar.transducers.transliteration.scorers import find_candidates, scorer_matrix, widths
 
-__all__ = ["Judged", "balance", "combine", "judge", "judge_few_folds", "right_candidates"]
+__all__ = [
+    "MOST_WEIGHED",
+    "Judged",
+    "balance",
+    "combine",
+    "judge",
+    "judge_few_folds",
+    "right_candidates",
+]
 
 MOST_JUDGED = 30_000  # pairs of all folds together that the combination is fitted on
 ENOUGH_JUDGED = 500  # pairs that weights of scorers alone are fitted on
+MOST_WEIGHED = 4000  # of many pairs, these are held out for that, or taken of development pairs
 MANY_PAIRS = 20_000  # of so many, one fold has enough to fit the combination on
 
 
@@ -51,7 +60,7 @@ def combine(
 ) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Return the weights of scorers and of features, and what there is to know of them."""
     n_used = 1 if len(pairs) > MANY_PAIRS else recipe.n_folds
-    folds, _ = _judge_folds(pairs, recipe, states, n_used)
+    folds, _ = _judge_folds(pairs, recipe, states, n_used, recipe.n_folds)
     weights = _fit(folds)
     features = train_features(
         [FoldCandidates(f.found, f.units, f.matrix @ weights, f.right) for f in folds],
@@ -87,8 +96,9 @@ def judge_few_folds(
 
     For combinations without features: so many pairs are enough for a handful of weights.
     """
-    wanted = -(-ENOUGH_JUDGED * recipe.n_folds // len(pairs))
-    return _judge_folds(pairs, recipe, states, min(recipe.n_folds, wanted))
+    n_folds = max(recipe.n_folds, len(pairs) // MOST_WEIGHED)
+    wanted = -(-ENOUGH_JUDGED * n_folds // len(pairs))
+    return _judge_folds(pairs, recipe, states, min(n_folds, wanted), n_folds)
 
 
 def _fit(folds: list[Judged]) -> FloatArray:
@@ -103,13 +113,12 @@ def _fit(folds: list[Judged]) -> FloatArray:
 
 
 def _judge_folds(
-    pairs: PairCorpus, recipe: Recipe, states: States, n_used: int
+    pairs: PairCorpus, recipe: Recipe, states: States, n_used: int, n_folds: int
 ) -> tuple[list[Judged], Trained]:
     """Judge the pairs of some folds by models of the other folds, several folds at a time.
 
     Returns the models of the first fold's rest as well.
     """
-    n_folds = recipe.n_folds
     fold_of = np.arange(len(pairs)) % n_folds
     folds: dict[int, Judged] = {}
     models: dict[int, Trained] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
     "in_form",
     "in_forms",
     "out_of_form",
+    "speller",
 ]
 
 SOURCE_FORMS = ("given", "composed", "decomposed", "folded")
@@ -76,6 +78,20 @@ def out_of_form(symbols: Iterable[Symbol], form: str) -> list[Symbol]:
         else:
             whole.append(symbol)
     return whole
+
+
+def speller(alphabet: Alphabet, form: str, text: bool) -> Callable[[list[int]], Any]:
+    """Return what turns the codes of an output into what was given: a string, or a list."""
+    names = alphabet.symbols
+    if text and form == "given" and all(isinstance(name, str) for name in names):
+        letter: Callable[[int], Any] = names.__getitem__
+        return lambda codes: "".join(map(letter, codes))
+
+    def spell(codes: list[int]) -> Any:
+        symbols = out_of_form([names[code] for code in codes], form)
+        return "".join(map(str, symbols)) if text else symbols
+
+    return spell
 
 
 def choose_forms(

@@ -2,13 +2,14 @@
 
 Interpolated Kneser–Ney smoothing with three discounts per order (Chen and Goodman 1999). All
 n-grams of all orders are the nodes of one trie, numbered order by order; it becomes the back-off
-automaton that ``kernels/joint_beam`` reads: from context c, unit u costs log p(u | c)
+automaton that ``kernels/back_off`` reads: from context c, unit u costs log p(u | c)
 if the n-gram was seen and otherwise the back-off weight of c and the same question to its suffix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,7 @@ from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, FloatArray, IndexArray, SymbolArray
 from sigmastar.ngrams.discounts import discounts
-from sigmastar.transducers.kernels.joint_beam import (
+from sigmastar.transducers.kernels.back_off import (
     Automaton,
     best_log_prob_units,
     log_prob_units,
@@ -70,24 +71,27 @@ class JointNgram:
             raise InvalidModel("an n-gram model needs a root, and a unit for every other node.")
         if (self.suffix[1:] >= np.arange(1, size)).any():
             raise InvalidModel("the suffix of an n-gram must come before it.")
-        keys, places = hash_table(
-            self.parent[1:].astype(np.int64) * (self.n_units + 2) + self.unit[1:]
-        )
-        automaton = Automaton(
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """The arrays that kernels read to judge given units."""
+        n_units = self.n_units + 2
+        keys, places = hash_table(self.parent[1:].astype(np.int64) * n_units + self.unit[1:])
+        return Automaton(
             keys=keys,
             children=(places + 1).astype(np.int32),  # node 0 is nobody's child
             log_prob=self.log_prob,
             back_off=self.back_off,
             suffix=self.suffix,
             landing=self.landing,
-            n_units=self.n_units + 2,
+            n_units=n_units,
         )
-        object.__setattr__(self, "_automaton", automaton)
 
-    @property
-    def automaton(self) -> Automaton:
-        """The arrays that kernels read."""
-        return self._automaton  # type: ignore[attr-defined,no-any-return]
+    @cached_property
+    def start(self) -> int:
+        """The context in which sequences begin."""
+        first = np.flatnonzero((self.unit == self.n_units) & (self.parent == 0))
+        return int(self.landing[first[-1]]) if len(first) else 0
 
     def log_proba(
         self, units: SymbolArray, offsets: IndexArray, *, early: bool = False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.core.errors import InvalidData
+from sigmastar.core.threads import over_rows
 from sigmastar.core.types import FloatArray, Learned
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.pairs import PairCorpus
@@ -19,6 +20,7 @@ from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
 from sigmastar.transducers.transliteration.chunk_transducer import joint_chunk_transducer
 from sigmastar.transducers.transliteration.combine import (
+    MOST_WEIGHED,
     Judged,
     balance,
     combine,
@@ -102,7 +104,8 @@ def learn_transliterator(
     unseen = None if dev is None else clean_pairs(in_forms(dev, forms, like=pairs))[0]
     if not states.features:
         if unseen is not None:
-            judged = [judge(unseen, trained, recipe)]
+            step = -(-len(unseen) // MOST_WEIGHED) or 1
+            judged = [judge(unseen.take(np.arange(0, len(unseen), step)), trained, recipe)]
         weights, features, tuned = balance(judged)
     elif unseen is not None:
         weights, features, tuned = combine(pairs, trained, recipe, states, unseen)
@@ -141,23 +144,29 @@ def forms_for(pairs: PairCorpus, recipe: Recipe) -> tuple[tuple[str, str], dict[
     fold_of = np.arange(len(sample)) % FORM_FOLDS
 
     def accuracy(written: PairCorpus) -> float:
-        right = 0.0
-        for fold in range(FORM_FOLDS):
-            rest = written.take(np.flatnonzero(fold_of != fold))
-            own = written.take(np.flatnonzero(fold_of == fold))
-            try:
-                alignment = align_pairs(rest, recipe.units, max_iter=recipe.align_iter)
-            except InvalidData:  # in this form outputs are too long for the units
-                return 0.0
-            units = alignment.units
-            ngram = learn_ngram(
-                alignment.path, alignment.offsets, n_units=len(units), order=recipe.order
-            )
-            options = unit_options(units, alignment.weights, ngram)
-            found = gather_candidates(
-                own.source, ngram, units, options, own.target.alphabet, n_best=1, beam=10
-            )
-            right += float(right_candidates(found, own.target).sum())
-        return right / len(written)
+        right = np.zeros(FORM_FOLDS)
+
+        def judge_folds(first: int, last: int) -> None:
+            for fold in range(first, last):
+                rest = written.take(np.flatnonzero(fold_of != fold))
+                own = written.take(np.flatnonzero(fold_of == fold))
+                right[fold] = _n_right(rest, own, recipe)
+
+        try:
+            over_rows(judge_folds, FORM_FOLDS, least=1)
+        except InvalidData:  # in this form outputs are too long for the units
+            return 0.0
+        return float(right.sum()) / len(written)
 
     return choose_forms(sample, accuracy, asked)
+
+
+def _n_right(pairs: PairCorpus, others: PairCorpus, recipe: Recipe) -> float:
+    """Return how many of other pairs a joint n-gram model of some gets right."""
+    alignment = align_pairs(pairs, recipe.units, max_iter=recipe.align_iter)
+    units = alignment.units
+    ngram = learn_ngram(alignment.path, alignment.offsets, n_units=len(units), order=recipe.order)
+    options = unit_options(units, alignment.weights, ngram)
+    alphabet = others.target.alphabet
+    found = gather_candidates(others.source, ngram, units, options, alphabet, n_best=1, beam=10)
+    return float(right_candidates(found, others.target).sum())

@@ -31,7 +31,7 @@ from sigmastar.transducers.transliteration.forms import (
     SOURCE_FORMS,
     TARGET_FORMS,
     in_form,
-    out_of_form,
+    speller,
 )
 from sigmastar.transducers.transliteration.log_linear import LogLinear
 from sigmastar.transducers.transliteration.neural import Neural
@@ -234,8 +234,9 @@ class TransliterationModel(StoredModel):
                 best = self.n_best(asked, n_best, beam=beam)
             else:
                 best = self.draw(asked, n_best, draws=draws, random_state=random_state)
+            spell = speller(self.target_alphabet, self.forms[1], self.settings["text"])
             for row, found in zip(usable.tolist(), best, strict=True):
-                result[row] = [(self.spell(codes), value) for codes, value in found]
+                result[row] = [(spell(codes), value) for codes, value in found]
         report = {
             "n_inputs": len(source),
             "n_empty": int((given.lengths == 0).sum()),
@@ -283,11 +284,6 @@ class TransliterationModel(StoredModel):
             features = feature_scores(found, self.units, self.feature_weights)
             total = total + self.scorer_weights[-1] * features
         return total
-
-    def spell(self, codes: list[int]) -> Any:
-        """Turn output codes into a string (if outputs are) or a list of symbols."""
-        symbols = out_of_form(self.target_alphabet.decode(codes), self.forms[1])
-        return "".join(map(str, symbols)) if self.settings["text"] else symbols
 
     def facts(self) -> dict[str, Any]:
         """Return the method, its parts and the two alphabets."""

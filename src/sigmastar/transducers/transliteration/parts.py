@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sigmastar.core.rng import as_generator
+from sigmastar.core.threads import available_threads, limited_threads, over_rows
 from sigmastar.core.types import Learned
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.learn.spectral import InputModel
@@ -76,8 +77,21 @@ def train_parts(
             pairs, alignment, recipe.course(len(pairs), n_networks), rng=rng, earlier=known
         ),
     }
-    names = _ALONE.get(recipe.method, ("ngram", *states.judges))
-    return Trained(alignment, {name: learners[name]() for name in learners if name in names})
+    asked = _ALONE.get(recipe.method, ("ngram", *states.judges))
+    names = [name for name in learners if name in asked]
+    # Those that draw take turns, so that what they draw does not depend on who is faster.
+    drawing = [name for name in names if name in ("discriminative", "neural")]
+    turns = [drawing, *([name] for name in names if name not in drawing)]
+    models: dict[str, Any] = {}
+    threads = available_threads()
+
+    def work(first: int, last: int) -> None:
+        with limited_threads(threads):
+            for turn in turns[first:last]:
+                models.update({name: learners[name]() for name in turn})
+
+    over_rows(work, len(turns), least=1)
+    return Trained(alignment, {name: models[name] for name in names})
 
 
 def train_conditional(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
 
 from sigmastar.core.rng import RandomState
@@ -18,10 +18,11 @@ METHODS = ("combined", "discriminative", "joint-ngram", "joint-spectral", "learn
 JUDGES = ("reverse", "short", "target", "spectral", "discriminative", "learnfst", "em", "neural")
 OF_FEW = "reverse", "short", "target"  # pairs; others add little to them but seconds of compiling
 WITH_NETWORKS = "reverse", "target", "neural"  # others add nothing to them
-TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing, of more they take too long
+FEWEST_TAUGHT, MANY_TAUGHT = 300, 50_000  # pairs: of fewer networks learn nothing
 MANY_WORDS = 30_000  # so many have features for a larger table
 MOST_SHOWN = 120_000  # words that discriminative training goes through, in all rounds together
 MOST_TAUGHT, MOST_ROUNDS = 80_000, 40  # words that a network goes through, and how often
+MOST_OF_MANY, OF_MANY = 300_000, Course(batch=128, rate=5e-3)  # of many pairs more a step
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
@@ -73,13 +74,11 @@ class Recipe:
         """Return the names of the scorers that judge after learning from so many pairs."""
         if self.scorers != "auto":
             return tuple(self.scorers)
-        if n_pairs < TAUGHT[0]:
-            return OF_FEW
-        return WITH_NETWORKS if n_pairs <= TAUGHT[1] else JUDGES[:5]
+        return OF_FEW if n_pairs < FEWEST_TAUGHT else WITH_NETWORKS
 
     def with_features(self, n_pairs: int) -> bool:
         """Tell whether hashed features take part in the combination."""
-        few = self.scorers == "auto" and n_pairs < TAUGHT[0]
+        few = self.scorers == "auto" and n_pairs < FEWEST_TAUGHT
         return not few and "neural" not in self.judges(n_pairs)
 
     def training(self, n_pairs: int, n_models: int) -> Training:
@@ -93,8 +92,9 @@ class Recipe:
 
     def course(self, n_pairs: int, n_networks: int) -> Course:
         """Return how to train so many networks on so many pairs."""
-        rounds = min(MOST_ROUNDS, max(1, round(MOST_TAUGHT / n_pairs)))
-        return Course(n_models=n_networks, n_epochs=rounds)
+        usual, most = (OF_MANY, MOST_OF_MANY) if n_pairs > MANY_TAUGHT else (Course(), MOST_TAUGHT)
+        rounds = min(MOST_ROUNDS, max(1, round(most / n_pairs)))
+        return replace(usual, n_models=n_networks, n_epochs=rounds)
 
     def states(self, n_pairs: int) -> States:
         """Return what to learn from so many pairs."""

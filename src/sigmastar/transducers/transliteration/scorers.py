@@ -90,8 +90,11 @@ def find_candidates(
             source, units, alphabet, readings, n_best=few, beam=few, gap=_NEAR
         )
     for more in others:
-        log_prob = np.maximum(ngram.log_proba(more.path, more.offsets), LOWEST)
-        found = merged(found, replace(more, log_prob=log_prob))
+        found = merged(found, replace(more, log_prob=np.full(len(more), np.nan)))
+    new = np.flatnonzero(np.isnan(found.log_prob))  # most were found by the joint model, too
+    if len(new):
+        paths = found.paths_of(new)
+        found.log_prob[new] = np.maximum(ngram.log_proba(*paths), LOWEST)
     return found
 
 
