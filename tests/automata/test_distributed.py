@@ -1,5 +1,7 @@
 """Counting on Dask: partitions, workers and schedulers leave no trace in the result."""
 
+import sys
+
 import dask
 import dask.bag
 import numpy as np
@@ -79,3 +81,8 @@ def test_what_is_no_bag_of_sequences_is_refused():
         collect_alphabet(dask.bag.from_sequence([1, 2]))
     with pytest.raises(InvalidParameter, match="max_length must be at most"):
         count_bag(empty, MomentPlan(max_length=40), Alphabet("ab"))
+
+
+def test_counts_tell_a_cluster_what_they_weigh():
+    counts = MomentPlan("substring").count(Corpus.from_sequences(["abab", "ba"]))
+    assert sys.getsizeof(counts) >= counts.windows.nbytes + counts.window_counts.nbytes > 0

@@ -5,7 +5,7 @@ import pytest
 
 import sigmastar as ss
 from automata.oracles import all_strings, paths, random_pfa
-from sigmastar.automata.inference import expected_counts as counting
+from sigmastar.automata.inference import tree_blocks as counting
 from sigmastar.automata.inference.expected_counts import Forest
 
 STRINGS = [*all_strings("ab", 4), "ab", "ab", "abba", ""]
@@ -29,9 +29,11 @@ def counts_oracle(model, strings, weights):
     return initial, arcs, final, likelihood
 
 
+@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("blocks", [1, 5])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_expected_counts_equal_enumeration(monkeypatch, weighted, blocks):
+def test_expected_counts_equal_enumeration(monkeypatch, weighted, blocks, large):
+    monkeypatch.setattr(counting, "LARGE", 0 if large else 1 << 20)
     monkeypatch.setattr(counting, "NODES", 8 if blocks > 1 else 1 << 20)
     model = random_pfa(0)
     rng = np.random.default_rng(0)
@@ -72,6 +74,30 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     for other in results[1:]:
         assert np.array_equal(results[0].transitions, other.transitions)
         assert results[0].log_likelihood == other.log_likelihood
+
+
+@pytest.mark.parametrize("symbols", ["ab", "abcdefghijklmnopqrstuvwxyz"])
+def test_trees_of_sorted_sequences_have_each_prefix_once(monkeypatch, symbols):
+    monkeypatch.setattr(counting, "LARGE", 0)
+    monkeypatch.setattr(counting, "NODES", 200)
+    monkeypatch.setattr(counting, "ROWS", 1)
+    rng = np.random.default_rng(len(symbols))
+    strings = ["".join(rng.choice(list(symbols), size=rng.integers(0, 9))) for _ in range(300)]
+    strings += [string * 9 for string in strings[::7]] + strings[:20]  # long, and some twice
+    corpus = ss.Corpus.from_sequences(strings)
+    blocks = list(counting.blocks_of_trees(corpus, 4))
+    assert len(blocks) > 2
+    assert sorted(np.concatenate([rows for rows, _ in blocks])) == list(range(len(strings)))
+    for rows, tree in blocks:
+        spelled = [""]
+        for parent, code in zip(tree.parent[1:], tree.symbol[1:], strict=True):
+            spelled.append(spelled[parent] + corpus.alphabet[int(code)])
+        wanted = {strings[row][:n] for row in rows for n in range(len(strings[row]) + 1)}
+        assert len(spelled) == len(wanted)
+        assert set(spelled) == wanted
+        assert [spelled[end] for end in tree.ends] == [strings[row] for row in rows]
+        keys = [(len(s), s[-1:]) for s in spelled]
+        assert keys == sorted(keys)
 
 
 def test_counts_add_up_to_the_corpus():

@@ -14,6 +14,7 @@ from sigmastar.automata.mixture.contexts import SEGMENTS, SET, WINDOW, Views
 from sigmastar.automata.mixture.evidence import (
     Experts,
     make_scratch,
+    n_places,
     prepare,
     recall_own,
     rewind,
@@ -199,6 +200,27 @@ def test_a_case_is_looked_at_without_its_own_sequence():
     found = _inputs(experts(everywhere), text, offsets, 4, everywhere)
     np.testing.assert_array_equal(found, expected)
     assert not np.array_equal(_inputs(experts(everywhere), text, offsets, 4), expected)
+
+
+def test_a_place_is_told_by_its_last_two_symbols_and_the_run_so_far():
+    text = np.array([2, 0, 1, 1, 2] + [1] * 20, dtype=np.int32)  # 0 separates
+    tree, leaf_of = grow_tree(np.array([3, 2, 1]))
+    views = Views(np.array([0]), np.array([1]), 0)
+    counts = count_contexts(text, np.array([0, 25]), np.ones(25, dtype=bool), views, 3)
+    experts = Experts(tree, views, 1, counts, np.array([0]), machines_of([], leaf_of, False))
+    scratch = make_scratch(experts, tree_depth(tree), 25)
+    rewind(experts, scratch)
+    found = []
+    for place in range(25):
+        prepare(experts, scratch, text, 0, place, False)
+        found.append(scratch.said.rows.copy())
+        take(experts, scratch, text, 0, place, False)
+    last, before, run = np.array(found).T
+    nobody = 3
+    assert last.tolist() == [nobody, *text[:-1]]
+    assert (before - 4).tolist() == [nobody, nobody, *text[:-2]]
+    assert (run - 8).tolist() == [0, 1, *np.minimum(np.arange(23), 15)]
+    assert np.max(found) < n_places(3)
 
 
 def test_passages_shared_by_pieces_of_a_text_are_learned_once():

@@ -6,7 +6,7 @@ import pytest
 import sigmastar as ss
 from automata.oracles import all_strings, random_pfa
 from automata.test_expected_counts import counts_oracle
-from sigmastar.automata.inference import arc_lists
+from sigmastar.automata.inference import arc_lists, tree_blocks
 from sigmastar.automata.inference import expected_counts as counting
 from sigmastar.automata.inference.arc_lists import arc_list
 from sigmastar.automata.inference.expected_counts import Forest
@@ -109,7 +109,7 @@ def test_every_step_along_a_list_is_non_decreasing(always_listed):
 
 
 def test_threads_along_a_list_change_no_bit(always_listed, monkeypatch):
-    monkeypatch.setattr(counting, "NODES", 64)
+    monkeypatch.setattr(tree_blocks, "NODES", 64)
     model = sparse_machine(3)
     forest = Forest(ss.sample(model, 2000, random_state=0))
     assert forest.n_blocks > 3

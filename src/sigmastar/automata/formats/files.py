@@ -61,7 +61,8 @@ def write_model(model: WFA | HMM, path: str | os.PathLike[str], format: str | No
     if format is None:
         raise InvalidParameter(
             f"format must be given for the file name {os.fspath(path)!r}: one of "
-            f"{', '.join(_WRITTEN)}."
+            f"{', '.join(_WRITTEN)}. OpenFst files are written by model.to_openfst().write(path), "
+            "or sigmastar export."
         )
     if base_name(path) != os.path.basename(os.fspath(path)).lower():
         raise InvalidParameter(

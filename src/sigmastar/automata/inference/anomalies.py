@@ -29,6 +29,7 @@ __all__ = ["UNKNOWN_BITS", "Anomalies", "alarm_threshold", "anomaly_scores"]
 
 By = Literal["max", "mean"]
 UNKNOWN_BITS = float(-np.log2(FLOOR))  # as surprising as the least that clipping leaves a symbol
+_EQUAL = 0.01  # bits
 _MOST_BITS = 1000.0  # of an impossible event: infinities cannot be averaged
 
 
@@ -40,7 +41,8 @@ class Anomalies(NamedTuple):
     scores : array (n_sequences,)
         In bits; the larger, the odder.
     oddest : array (n_sequences,)
-        Place of the oddest event; the number of symbols if it is the end.
+        Place of the oddest event, the first of several that are equally odd; the number of symbols
+        if it is the end.
     surprises : list of arrays
         Bits of each event; the last is the end of the sequence.
     """
@@ -92,7 +94,8 @@ def anomaly_scores(model: Any, X: Sequences, *, by: By = "max") -> Anomalies:
     score = np.max if by == "max" else np.mean
     return Anomalies(
         np.array([float(score(found)) for found in surprises]),
-        np.array([int(found.argmax()) for found in surprises], dtype=np.int64),
+        # Of events that are equally odd, but for rounding, the first: the others may be its doing.
+        np.array([int((found > found.max() - _EQUAL).argmax()) for found in surprises], np.int64),
         surprises,
     )
 

@@ -26,6 +26,7 @@ from sigmastar.automata.inference.arc_lists import (
     sparse_sums,
 )
 from sigmastar.automata.inference.tree import PrefixTree
+from sigmastar.automata.inference.tree_blocks import blocks_of_trees
 from sigmastar.automata.kernels.em import (
     Buffers,
     Sums,
@@ -38,15 +39,10 @@ from sigmastar.automata.kernels.forward import SMALL_TREE
 from sigmastar.automata.kernels.sparse_em import ArcList
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.threads import available_threads
-from sigmastar.core.types import FloatArray, IndexArray
+from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["ExpectedCounts", "Forest", "thread_count"]
-
-# A block should have this many nodes at least; there are at most eight, unless runs stay this wide.
-NODES = 1 << 13
-ROWS = 32
-BLOCK_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -122,10 +118,9 @@ class Forest:
     ) -> None:
         self.n_symbols = len(corpus.alphabet)
         self.weight = float(len(corpus)) if weights is None else float(weights.sum())
-        order = _neighbours_first(corpus)
         self._blocks = [
-            _block(corpus.take(rows), None if weights is None else weights[rows])
-            for rows in _cut(corpus, order, n_states)
+            _block(tree, None if weights is None else weights[rows])
+            for rows, tree in blocks_of_trees(corpus, n_states)
         ]
         self._spare: dict[int, list[_Workspace]] = {}
         self._spare_sparse: dict[int, list[SparseSpace]] = {}
@@ -327,40 +322,10 @@ def thread_count(n_jobs: int | None) -> int:
     return n_jobs
 
 
-def _block(corpus: Corpus, weights: FloatArray | None) -> _Block:
-    tree = PrefixTree.grow(corpus)
+def _block(tree: PrefixTree, weights: FloatArray | None) -> _Block:
     return _Block(
         TreeNodes(tree.parent, tree.symbol, tree.group_starts, tree.level_starts),
         np.bincount(tree.ends, weights=weights, minlength=tree.n_nodes).astype(np.float64),
         int(np.diff(tree.group_starts).max(initial=1)),
         int(np.diff(tree.level_starts).max(initial=1)),
     )
-
-
-def _neighbours_first(corpus: Corpus) -> IndexArray:
-    """Order sequences by their first symbols, so that a block shares its prefixes."""
-    base = len(corpus.alphabet) + 1
-    key = np.zeros(len(corpus), dtype=np.uint64)
-    lengths = corpus.lengths
-    for place in range(int(63 // np.log2(base + 1))):
-        here = np.flatnonzero(lengths > place)
-        digit = np.zeros(len(corpus), dtype=np.uint64)
-        digit[here] = corpus.symbols[corpus.offsets[here] + place].astype(np.uint64) + 1
-        key = key * np.uint64(base) + digit
-    return np.argsort(key, kind="stable")
-
-
-def _cut(corpus: Corpus, order: IndexArray, n_states: int) -> list[IndexArray]:
-    """Cut the ordered sequences into blocks of about equally many tree nodes.
-
-    More blocks serve more threads and smaller caches; fewer have wider runs, thus larger products.
-    The number depends on the corpus alone, never on the machine.
-    """
-    whole = PrefixTree.grow(corpus)
-    rows = whole.n_nodes / max(len(whole.group_starts) - 1, 1)
-    wanted = min(max(whole.n_nodes // NODES, 1), max(int(rows // ROWS), 8))
-    least = -(-8 * n_states * whole.n_nodes // BLOCK_BYTES)
-    n_blocks = min(max(wanted, least, 1), max(len(corpus), 1))
-    size = np.cumsum(corpus.lengths[order] + 1)
-    edges = np.searchsorted(size, np.linspace(0, size[-1] if len(size) else 0, n_blocks + 1)[1:-1])
-    return [rows for rows in np.split(order, edges) if len(rows)]

@@ -48,15 +48,19 @@ class PrefixTree:
     ends: SymbolArray
 
     @classmethod
-    def grow(cls, corpus: Corpus) -> PrefixTree:
-        """Build the tree of all sequences of a corpus."""
+    def grow(cls, corpus: Corpus, shared: SymbolArray | None = None) -> PrefixTree:
+        """Build the tree of all sequences of a corpus.
+
+        ``shared`` is for those who have sorted them: what each has in common with the one before.
+        """
         parent = np.empty(corpus.n_symbols + 1, dtype=np.int32)
         symbol = np.empty(corpus.n_symbols + 1, dtype=np.int32)
         level_starts = np.empty(int(corpus.lengths.max(initial=0)) + 2, dtype=np.int64)
         ends = np.empty(len(corpus), dtype=np.int32)
         text = corpus.symbols, corpus.offsets, len(corpus.alphabet)
         grow = grow_trie.sized(STEPS_A_SYMBOL * (corpus.n_symbols + len(corpus)))
-        n_nodes, n_levels = grow(*text, parent, symbol, level_starts, ends)
+        shared = np.empty(0, dtype=np.int32) if shared is None else shared
+        n_nodes, n_levels = grow(*text, parent, symbol, level_starts, ends, shared)
         symbol = symbol[:n_nodes].copy()
         level_starts = level_starts[: n_levels + 1]
         begins = np.zeros(n_nodes + 1, dtype=bool)  # a run of one level and one symbol

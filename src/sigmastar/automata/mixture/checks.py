@@ -9,7 +9,7 @@ import numpy as np
 
 from sigmastar.automata.mixture.code_tree import tree_of
 from sigmastar.automata.mixture.contexts import Views
-from sigmastar.automata.mixture.evidence import Experts, Machines
+from sigmastar.automata.mixture.evidence import Experts, Machines, n_places
 from sigmastar.automata.mixture.mixer import N_GATES, N_LEVELS, Weights, n_experts
 from sigmastar.automata.mixture.tables import Tables
 from sigmastar.core.errors import InvalidModel
@@ -42,7 +42,7 @@ _FACTS: dict[str, Fact] = {
     "weight_by_gate": Floats("experts", N_GATES),
     "weight_by_order": Floats("windows+1", "experts"),
     "weight_by_node": Floats("width-1", "experts"),
-    "weight_by_last": Floats("width+1", "experts"),
+    "weight_by_place": Floats("places", "experts"),
 }
 
 
@@ -61,7 +61,7 @@ def arrays_of(leaf_of: SymbolArray, experts: Experts, weights: Weights) -> dict[
 
 def experts_of(arrays: Arrays, width: int, numbers: Mapping[str, int]) -> tuple[Any, ...]:
     """Return the leaves, experts and weights whose arrays and numbers a file holds, proved."""
-    found = proved(_FACTS, arrays, width=width, windows=numbers["n_windows"])
+    found = proved(_FACTS, arrays, **_sizes(width, numbers["n_windows"]))
 
     def part(kind: Any, prefix: str, **more: int) -> Any:
         return kind(**{n: found[prefix + n] for n in kind._fields if n not in more}, **more)
@@ -77,10 +77,14 @@ def experts_of(arrays: Arrays, width: int, numbers: Mapping[str, int]) -> tuple[
     return found["leaf_of"], experts, part(Weights, "weight_")
 
 
+def _sizes(width: int, n_windows: int) -> dict[str, int]:
+    return {"width": width, "windows": n_windows, "places": n_places(width)}
+
+
 def check_mixture(leaf_of: SymbolArray, experts: Experts, weights: Weights, width: int) -> None:
     """Refuse a mixture in which a kernel could leave an array."""
     arrays = arrays_of(leaf_of, experts, weights)
-    proved(_FACTS, arrays, width=width, windows=experts.n_windows)
+    proved(_FACTS, arrays, **_sizes(width, experts.n_windows))
     n_views, machines = len(experts.views.kind), experts.machines
     for fits, what in (
         (np.array_equal(np.sort(leaf_of), np.arange(width)), "the code tree and the alphabet"),

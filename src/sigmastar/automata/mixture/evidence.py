@@ -26,6 +26,7 @@ __all__ = [
     "Machines",
     "Scratch",
     "make_scratch",
+    "n_places",
     "prepare",
     "recall_own",
     "rewind",
@@ -36,6 +37,7 @@ __all__ = [
 _RECENT = 8  # times a recent context is looked up, at most
 _OWN = 16  # other times of a context in its own sequence that are left out, at most
 _WALK = 3  # steps along a chain, for each of these
+_LONGEST_RUN = 15  # symbols since the separator that are told apart
 _FLOOR = 1e-7  # least probability that a machine gives
 
 
@@ -67,6 +69,8 @@ class Contexts(NamedTuple):
     hashes: HashArray
     segments: HashArray
     bounds: IndexArray  # view, (first key, key after the last)
+    met: HashArray  # view: what the first look at its keys met
+    run: IndexArray  # symbols since the separator, in its only entry
 
 
 class Recall(NamedTuple):
@@ -98,8 +102,8 @@ class Said(NamedTuple):
     A parent is listed before its children. ``nodes`` holds, for each, the node's number, the
     parent's place in the list, whether the node lies to the parent's right, whether what came lies
     to the node's right, the first leaf below it and the leaf after the last, and the longest
-    window that knows anything. ``keys`` is room for the bounds of one view, ``last`` the leaf
-    before the place (or the number of leaves, at the beginning).
+    window that knows anything. ``keys`` is room for the bounds of one view, ``rows`` tells where
+    the place is (:func:`locate`), and ``place`` what all nodes there add to the experts' weights.
     """
 
     inputs: FloatArray
@@ -107,9 +111,10 @@ class Said(NamedTuple):
     cells: IndexArray
     nodes: IndexArray
     keys: IndexArray
-    last: IndexArray
+    rows: IndexArray
     errors: FloatArray
     shift: FloatArray
+    place: FloatArray
 
 
 class Scratch(NamedTuple):
@@ -120,6 +125,11 @@ class Scratch(NamedTuple):
     own: Recall
     belief: Belief
     said: Said
+
+
+def n_places(n_leaves: int) -> int:
+    """Return how many rows :func:`locate` tells apart."""
+    return 2 * (n_leaves + 1) + _LONGEST_RUN + 1
 
 
 def make_scratch(
@@ -135,6 +145,8 @@ def make_scratch(
             np.zeros(n_views, dtype=np.uint64),
             np.zeros(3, dtype=np.uint64),
             np.zeros((n_views, 2), dtype=np.int64),
+            np.zeros(n_views, dtype=np.uint64),
+            np.zeros(1, dtype=np.int64),
         ),
         _memory(n_recent, longest, _RECENT),
         _memory(n_views if learning else 0, longest, _OWN),
@@ -150,8 +162,9 @@ def make_scratch(
             np.zeros((n_nodes, n_experts), dtype=np.int64),
             np.zeros((n_nodes, 7), dtype=np.int64),
             np.zeros((n_nodes, 3), dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
             np.zeros(n_nodes),
+            np.zeros(n_experts),
             np.zeros(n_experts),
         ),
     )
@@ -174,6 +187,7 @@ def rewind(experts: Experts, scratch: Scratch) -> None:
     """Go to the beginning of a sequence."""
     scratch.recall.visit[0] += 1
     scratch.contexts.segments[:] = 0
+    scratch.contexts.run[0] = 0
     scratch.belief.now[:] = experts.machines.initial
     scratch.said.shift[:] = 0.0
 
@@ -184,9 +198,9 @@ def prepare(
 ) -> None:
     """Look up all that is known before a place; machines only if they are to be ``heard``."""
     contexts = scratch.contexts
-    scratch.said.last[0] = text[place - 1] if place > begin else len(scratch.belief.row)
+    locate(text, begin, place, len(scratch.belief.row), contexts.run[0], scratch.said.rows)
     fill_hashes(text, begin, place, experts.views, contexts.segments, contexts.hashes)
-    look_up(experts.tables, contexts.hashes, contexts.bounds)
+    look_up(experts.tables, contexts.hashes, contexts.bounds, contexts.met)
     for r in range(len(experts.recent)):
         recall(scratch.recall, r, contexts.hashes[experts.recent[r]], text, begin, place)
     if heard:
@@ -195,16 +209,35 @@ def prepare(
 
 
 @kernel
-def look_up(tables: Tables, hashes: HashArray, bounds: IndexArray) -> None:
-    """Write where the continuations of each context are."""
-    keys, directory = tables.keys, tables.directory
+def locate(
+    text: SymbolArray, begin: int, place: int, n_leaves: int, run: int, rows: IndexArray
+) -> None:
+    """Write the rows that tell of a place: the last two symbols, or none, and the run so far."""
+    rows[0] = text[place - 1] if place > begin else n_leaves
+    rows[1] = n_leaves + 1 + (text[place - 2] if place > begin + 1 else n_leaves)
+    rows[2] = 2 * (n_leaves + 1) + min(run, _LONGEST_RUN)
+
+
+@kernel
+def look_up(tables: Tables, hashes: HashArray, bounds: IndexArray, met: HashArray) -> None:
+    """Write where the continuations of each context are.
+
+    All contexts are far apart in memory. So nothing is decided before every first look is under
+    way: the waits for them overlap.
+    """
+    keys, inside, directory = tables.keys, tables.inside, tables.directory
     key_starts, directory_starts = tables.key_starts, tables.directory_starts
     shifts, low_bits = tables.shifts, tables.low_bits
     for v in range(len(hashes)):
         bucket = directory_starts[v] + np.int64(hashes[v] >> np.uint64(shifts[v]))
-        first = key_starts[v] + np.int64(directory[bucket])
-        stop = key_starts[v] + np.int64(directory[bucket + 1])
-        low, high = find_context(keys, first, stop, hashes[v], low_bits)
+        bounds[v, 0] = key_starts[v] + np.int64(directory[bucket])
+        bounds[v, 1] = key_starts[v] + np.int64(directory[bucket + 1])
+    for v in range(len(hashes)):
+        first = bounds[v, 0]
+        if first < len(keys):  # only to have them here
+            met[v] = keys[first] ^ np.uint64(inside[first])
+    for v in range(len(hashes)):
+        low, high = find_context(keys, bounds[v, 0], bounds[v, 1], hashes[v], low_bits)
         bounds[v, 0] = low
         bounds[v, 1] = high
 
@@ -252,6 +285,8 @@ def take(
     for r in range(len(experts.recent)):
         remember(scratch.recall, r, hashes[experts.recent[r]], place - begin)
     next_segment(scratch.contexts.segments, text[place], experts.views.separator)
+    run = scratch.contexts.run
+    run[0] = 0 if text[place] == experts.views.separator else run[0] + 1
     if heard:
         for m in range(len(experts.machines.n_states)):
             move(experts.machines, scratch.belief, m, text[place])

@@ -5,9 +5,11 @@ correction learned for that pair of counts (what once was certain in so many cas
 often?). The answer is the logistic function of Σ_e w_e x_e, with weights
 
     w_e = by_gate[e, how much e knows] + by_order[longest window that knows anything, e]
-          + by_node[node, e] + by_last[symbol before, e] + shift[e],
+          + by_node[node, e] + Σ_r by_place[r, e] + shift[e],
 
-the last of which is zero unless it adapts to the sequence at hand (mahoney2005).
+over a few rows r that tell where we are: the symbol before, the one before that, and the length of
+the run since the separator. The last of these is zero unless it adapts to the sequence at hand
+(mahoney2005).
 """
 
 from __future__ import annotations
@@ -17,7 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigmastar.automata.mixture.code_tree import CodeTree
-from sigmastar.automata.mixture.evidence import Belief, Experts, Recall, Said, Scratch
+from sigmastar.automata.mixture.evidence import (
+    Belief,
+    Experts,
+    Recall,
+    Said,
+    Scratch,
+    n_places,
+)
 from sigmastar.automata.mixture.tables import Tables
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
@@ -71,7 +80,7 @@ class Weights(NamedTuple):
     by_gate: FloatArray
     by_order: FloatArray
     by_node: FloatArray
-    by_last: FloatArray
+    by_place: FloatArray
 
 
 def n_experts(experts: Experts) -> int:
@@ -87,7 +96,7 @@ def no_weights(experts: Experts) -> Weights:
         np.full((n, N_GATES), 0.2),
         np.zeros((experts.n_windows + 1, n)),
         np.zeros((len(experts.tree.split), n)),
-        np.zeros((len(experts.tree.split) + 2, n)),  # one for the beginning
+        np.zeros((n_places(len(experts.tree.split) + 1), n)),
     )
 
 
@@ -161,6 +170,18 @@ def ask(
     first = len(experts.views.kind)
     ask_recent(views, scratch.recall, corrections, said, first)
     ask_machines(views, scratch.belief, said, first + len(experts.recent), heard)
+    weigh_place(weights.by_place, said.rows, said.shift, said.place)
+
+
+@kernel
+def weigh_place(
+    by_place: FloatArray, rows: IndexArray, shift: FloatArray, place: FloatArray
+) -> None:
+    """Add up the weights that all nodes of a place have in common."""
+    place[:] = shift
+    for row in rows:
+        for e in range(len(place)):
+            place[e] += by_place[row, e]
 
 
 @kernel
@@ -259,13 +280,13 @@ def ask_machines(asked: Asked, belief: Belief, said: Said, first: int, heard: bo
 @kernel
 def answer(weights: Weights, said: Said, i: int) -> float:
     """Return the probability that what comes lies to the right of a listed node."""
-    inputs, gates, shift, nodes = said.inputs, said.gates, said.shift, said.nodes
+    inputs, gates, nodes = said.inputs, said.gates, said.nodes
     by_gate, by_order, by_node = weights.by_gate, weights.by_order, weights.by_node
-    by_last, last = weights.by_last, said.last[0]
+    place = said.place
     node, order = nodes[i, NODE], nodes[i, ORDER]
     z = 0.0
     for e in range(inputs.shape[1]):
         w = by_gate[e, gates[i, e]] + by_order[order, e] + by_node[node, e]
-        z += inputs[i, e] * (w + by_last[last, e] + shift[e])
+        z += inputs[i, e] * (w + place[e])
     p: float = 1.0 / (1.0 + np.exp(-min(max(z, -_STEEPEST), _STEEPEST)))
     return p

@@ -120,7 +120,7 @@ def descend(weights: Weights, squares: Weights, said: Said, n: int, rate: float)
     inputs, gates, nodes = said.inputs, said.gates, said.nodes
     by_gate, by_order, by_node = weights.by_gate, weights.by_order, weights.by_node
     gate_squares, order_squares, node_squares = squares.by_gate, squares.by_order, squares.by_node
-    by_last, last_squares, last = weights.by_last, squares.by_last, said.last[0]
+    by_place, place_squares, rows = weights.by_place, squares.by_place, said.rows
     loss = 0.0
     for i in range(n):
         node, order = nodes[i, NODE], nodes[i, ORDER]
@@ -134,8 +134,9 @@ def descend(weights: Weights, squares: Weights, said: Said, n: int, rate: float)
             by_gate[e, gate] += rate * slope / np.sqrt(gate_squares[e, gate])
             order_squares[order, e] += square
             by_order[order, e] += rate * slope / np.sqrt(order_squares[order, e])
-            last_squares[last, e] += square
-            by_last[last, e] += rate * slope / np.sqrt(last_squares[last, e])
+            for row in rows:
+                place_squares[row, e] += square
+                by_place[row, e] += rate * slope / np.sqrt(place_squares[row, e])
             node_squares[node, e] += square
             by_node[node, e] += rate * slope / np.sqrt(node_squares[node, e])
     return loss
