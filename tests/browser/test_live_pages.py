@@ -38,7 +38,10 @@ def address(tmp_path_factory):
     ss.Transliterator("joint-ngram", order=2).fit(pairs).save(place / "names.sigma")
     operators = [[[[1.0]], [[0.0]]], [[[0.0]], [[1.0]]]]
     labels = ss.Alphabet(["off", "on"])
-    ss.ContinuousTagger([1.0], operators, [1.0], labels, [0.5, 0.5]).save(place / "lamp.sigma")
+    lamp = ss.ContinuousTagger([1.0], operators, [1.0], labels, [0.5, 0.5])
+    lamp.save(place / "lamp.sigma", history={"reading": {"columns": ["a", "b"]}})
+    tagger = ss.HMMTagger(1).fit(sentences, [["DT", "NN", "VBZ"]] * 12)
+    ss.Pipeline(ss.Tokenizer.default(), {"xpos": tagger}).save(place / "raw.sigma")
     from sigmastar.serve.app import create_app
 
     store = ModelStore(sorted(place.glob("*.sigma")))
@@ -90,6 +93,8 @@ def follow(browser, symbol, shown):
         ("en", "the cat barks", "VBZ"),
         ("names", "nana", "нана"),
         ("lamp", "a,b\n0.9,0.1\n0.2,0.8\n", "off (1)"),
+        ("lamp", "b;mode;a\n0,9;x;0,1\n0,8;x;0,2\n", "on (2)"),
+        ("raw", "the dog, barks.", "VBZ"),
     ],
 )
 def test_a_model_answers_what_is_typed(browser, address, name, typed, shown, size):
@@ -100,6 +105,22 @@ def test_a_model_answers_what_is_typed(browser, address, name, typed, shown, siz
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     assert wide <= SIZES[size][0]
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_bars_can_be_compared(browser, address, size):
+    """All begin at one place whatever their labels are, and no figure is broken into two lines."""
+    visit(browser, address, "steps", size)
+    wait_for(browser, "ask to copy")
+    found = browser.execute_script(
+        """return [...document.querySelectorAll("#output .bar")].map((bar) =>
+        [bar.children[1].getBoundingClientRect().left, bar.children[2].getClientRects().length,
+         bar.children[2].getBoundingClientRect().height])"""
+    )
+    places, _, heights = zip(*found, strict=True)
+    assert len(found) > 1
+    assert len(set(places)) == 1
+    assert max(heights) < 30
 
 
 def test_next_symbols_can_be_clicked_through(browser, address):
@@ -132,11 +153,19 @@ def test_states_behind_measurements_are_shown(browser, address):
     wait_for(browser, "0 (2)")
 
 
-def test_what_cannot_be_answered_is_said(browser, address):
-    visit(browser, address, "logs", "phone")
-    browser.find_element(By.ID, "input").send_keys("erase")
+@pytest.mark.parametrize(
+    ("name", "typed", "told"),
+    [
+        ("logs", "erase", "erase"),
+        ("lamp", "a,c\n1,0\n", "no column b"),
+        ("lamp", "a,b\n1,\n", "numb"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(browser, address, name, typed, told):
+    visit(browser, address, name, "phone")
+    browser.find_element(By.ID, "input").send_keys(typed)
     WebDriverWait(browser, 20).until(
-        lambda driver: "erase" in driver.find_element(By.ID, "problem").text
+        lambda driver: told in driver.find_element(By.ID, "problem").text
     )
 
 
@@ -144,5 +173,5 @@ def test_all_models_are_listed(browser, address):
     browser.get(address)
     links = browser.find_elements(By.CSS_SELECTOR, "a.choice")
     assert [link.text.split("\n")[0] for link in links] == [
-        *("en", "lamp", "letters", "logs", "motor", "names", "steps")
+        *("en", "lamp", "letters", "logs", "motor", "names", "raw", "steps")
     ]

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -85,6 +86,93 @@ def test_samples_repeat_with_their_seed(client):
     assert len(first) == 4
 
 
+def test_strings_without_an_end_are_drawn_as_far_as_they_go(client, tmp_path):
+    ss.PFA([1.0], [[[1.0]]], [0.0], ss.Alphabet("a")).save(tmp_path / "endless.sigma")
+    with TestClient(create_app(ModelStore([tmp_path / "endless.sigma"]))) as other:
+        (drawn,) = ask(other, "endless:sample", n=1)
+    assert drawn == ["a"] * 100
+
+
+@pytest.mark.parametrize("number", [3, 3.0])
+def test_whole_numbers_are_integers_however_they_are_written(client, number):
+    assert len(ask(client, "letters:sample", n=number, seed=1)) == 3
+    assert client.post("/v1/models/letters:sample", json={"n": 3.5}).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["en", "sets"])
+def test_nothing_is_tagged_as_nothing(folder, tmp_path, name):
+    path = folder / "en.sigma"
+    if name == "sets":
+        path = tmp_path / "sets.sigma"
+        ss.HMMTagger(1, classes="sets", decoding="posterior").fit(SENTENCES, PENN).save(path)
+    with TestClient(create_app(ModelStore([path]))) as client:
+        assert ask(client, f"{name}:tag", inputs=[]) == []
+        assert ask(client, f"{name}:tag", inputs=["", []]) == [[], []]
+
+
+def test_a_pipeline_takes_text_as_it_is(tmp_path):
+    tagger = ss.HMMTagger(1).fit(SENTENCES, PENN)
+    pipeline = ss.Pipeline(ss.Tokenizer.default(), {"xpos": tagger})
+    pipeline.save(tmp_path / "raw.sigma")
+    text = "the dog barks. A cat sleeps"
+    with TestClient(create_app(ModelStore([tmp_path / "raw.sigma"]))) as client:
+        (words,) = ask(client, "raw:tag", inputs=[text])
+        assert [found["word"] for found in words] == "the dog barks . A cat sleeps".split()
+        assert [found["sentence"] for found in words] == [0, 0, 0, 0, 1, 1, 1]
+        assert all(text[w["begin"] : w["end"]] == w["word"] for w in words)
+        assert (words[1]["tag"], words[1]["xpos"], words[1]["upos"]) == ("NN", "NN", "_")
+        found = client.post("/process", data={"data": text}).json()["result"]
+        assert found == pipeline(text).to_conllu()
+        cut = {"data": "the\ndog\n", "input": "vertical", "output": "vertical"}
+        assert client.post("/process", data=cut).json()["result"] == "the\tDT\ndog\tNN\n\n"
+        assert client.post("/v1/models/raw:tag", json={"inputs": [["a"]]}).status_code == 400
+        assert client.get("/models/raw").status_code == 200
+
+
+def test_lines_before_a_bad_one_are_answered(client):
+    lines = b'"ab"\n"b"\n"x"\n"a"\n'
+    kind = {"Content-Type": "application/x-ndjson"}
+    response = client.post("/v1/models/letters:score", content=lines, headers=kind)
+    first, second, last = map(json.loads, response.text.splitlines())
+    assert (first["symbols"], second["symbols"]) == (2, 1)
+    assert last["error"].startswith("symbol 'x' is not in the alphabet")
+    assert "unknown=" not in last["error"]
+
+
+def test_options_that_are_not_there_are_told_by_name(client):
+    response = client.post("/v1/models/letters:score", json={"input": ["ab"]})
+    assert response.json()["error"] == "there is no option 'input'; there are: inputs, model."
+
+
+def test_a_tagger_need_not_be_named_where_there_is_one(client, folder):
+    assert client.post("/process", data={"data": "the dog"}).json()["model"] == "en"
+    with TestClient(create_app(ModelStore([folder / "letters.sigma"]))) as other:
+        told = other.post("/process", data={"data": "the dog"})
+    assert (told.status_code, told.json()["error"]) == (
+        400,
+        "model must name a tagger of text; there are: none.",
+    )
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "sigmastar", "serve", str(folder / "letters.sigma")]
+        done = subprocess.run(
+            [*command, "--port", str(port)], capture_output=True, text=True, timeout=120
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: 127.0.0.1:{port} cannot be listened on")
+    assert "--port" in done.stderr
+
+
+def test_the_document_says_how_wide_frames_are(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    asked = paths["/v1/models/lamp:tag"]["post"]["requestBody"]["content"]["application/json"]
+    frame = asked["schema"]["properties"]["inputs"]["items"]["items"]
+    assert (frame["minItems"], frame["maxItems"]) == (2, 2)
+
+
 def test_odd_events_are_pointed_at(client):
     fine, odd = ask(client, "logs:anomalies", inputs=["open close", "open erase close"])
     assert odd["oddest"] == 1
@@ -101,6 +189,11 @@ def test_words_are_tagged_with_confidence(client, folder):
     ]
     expected = ss.load(folder / "en.sigma").confidence([["the", "dog", "sleeps"]])[0]
     np.testing.assert_allclose([found["confidence"] for found in row], expected)
+
+
+def test_what_shows_nothing_is_no_word_of_a_text(client):
+    (row,) = ask(client, "en:tag", inputs=["the \u001a dog\u00a0\u0085"])
+    assert [word["word"] for word in row] == ["the", "dog"]
 
 
 def test_names_are_carried_over(client):
@@ -129,7 +222,9 @@ def test_streams_are_answered_line_by_line(client):
     assert len(values) == 160
     assert values[:4] == values[-4:]
     bad = client.post("/v1/models/letters:score", content='"ab"\n{\n', headers=headers)
-    assert "must be JSON" in json.loads(bad.text.splitlines()[-1])["error"]
+    first, last = map(json.loads, bad.text.splitlines())
+    assert first["symbols"] == 2
+    assert "must be JSON" in last["error"]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +235,9 @@ def test_streams_are_answered_line_by_line(client):
         ("letters:score", b'{"inputs": 5}', 400),
         ("letters:score", b'{"inputs": ["xyz"]}', 422),
         ("letters:score", b'{"inputs": [[1.5]]}', 400),
+        ("letters:score", b'{"inputs": [[true]]}', 400),
+        ("names:transduce", b'{"inputs": [[false]]}', 400),
+        ("en:tag", b'{"inputs": [["\\u001f \\u0085"]]}', 400),
         ("letters:score", b'{"inputs": [], "colour": 1}', 400),
         ("letters:predict", b'{"inputs": [], "k": 0}', 400),
         ("letters:predict", b'{"inputs": [], "k": true}', 400),
@@ -174,6 +272,19 @@ def test_figures_count_what_was_asked(client):
     assert 'sigmastar_requests_total{operation="score",status="200"} 1' in text
     assert 'sigmastar_inputs_total{operation="score"} 2' in text
     assert 'sigmastar_request_seconds_count{operation="score"} 1' in text
+
+
+def test_names_that_strangers_make_up_are_not_kept(folder):
+    app = create_app(ModelStore([folder / "letters.sigma"]), token="secret", limits=Limits(body=9))
+    with TestClient(app) as client:
+        for number in range(3):
+            path = f'/v1/models/letters:made"up{number}'
+            assert client.post(path, json={}).status_code == 401
+            known = {"Authorization": "Bearer secret"}
+            assert client.post(path, content=b"x" * 99, headers=known).status_code == 413
+        figures = client.get("/metrics", headers=known).text
+    assert "made" not in figures
+    assert 'sigmastar_requests_total{operation="unknown",status="401"} 3' in figures
 
 
 def test_times_are_counted_up_to_each_bound():

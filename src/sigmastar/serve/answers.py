@@ -7,6 +7,7 @@ all of its symbols are characters, at spaces otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigmastar.automata import inference
+from sigmastar.core.errors import InvalidModel
 from sigmastar.corpus.corpus import as_corpus
 from sigmastar.corpus.end import END
 from sigmastar.sensors.hmm.data import as_measurements
@@ -25,11 +27,22 @@ from sigmastar.serve.store import Served
 from sigmastar.transducers.inference import best_outputs
 from sigmastar.transducers.models.parametric import ParametricTransducer
 
-__all__ = ["OPERATIONS", "TEXT_TAGGERS", "Operation", "answer", "operations_of", "reads_characters"]
+__all__ = [
+    "OPERATIONS",
+    "TEXT_TAGGERS",
+    "WORD",
+    "Operation",
+    "answer",
+    "operations_of",
+    "reads_characters",
+    "width_of",
+]
 
 Request = Mapping[str, Any]
 _AUTOMATA = ("WFA", "PFA", "HMM", "Ngram", "ContextMixture")
-TEXT_TAGGERS = ("HMMTagger", "FSTTagger")
+TEXT_TAGGERS = ("HMMTagger", "FSTTagger", "Pipeline")
+# A word has a character that is neither blank nor control: what a blank is differs among languages.
+WORD = r"[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u3000\ufeff]"
 _SENSORS = ("ContinuousTagger", "MeasurementHMM")
 _TRANSDUCERS = ("Transliterator", "Transducer", "ParametricTransducer")
 _MOST_DRAWN = 10_000  # symbols of a sequence that is drawn
@@ -68,6 +81,13 @@ def answer(served: Served, name: str, request: Any, limits: Limits) -> list[Any]
 def _checked(operation: Operation, request: Any, limits: Limits) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise Refused(400, "the request must be a JSON object.")
+    named = [*(["inputs"] if operation.has_inputs else []), *(operation.options or {}), "model"]
+    strange = next((key for key in request if key not in named), None)
+    if strange is not None:
+        raise Refused(
+            400,
+            f"there is no option {str(strange)[:40]!r}; there are: {', '.join(sorted(named))}.",
+        )
     checked: dict[str, Any] = {}
     if operation.has_inputs:
         inputs = request.get("inputs")
@@ -81,17 +101,12 @@ def _checked(operation: Operation, request: Any, limits: Limits) -> dict[str, An
         checked["inputs"] = inputs
     for option, (low, high, default) in (operation.options or {}).items():
         value = request.get(option, default)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # JSON has one kind of number: 5.0 is an integer, too
         whole = isinstance(value, int) and not isinstance(value, bool)
         if value is not None and not (whole and low <= value <= high):
             raise Refused(400, f"{option} must be an integer from {low} to {high}; got {value!r}.")
         checked[option] = value
-    allowed = {*checked, "model"}
-    strange = next((key for key in request if key not in allowed), None)
-    if strange is not None:
-        raise Refused(
-            400,
-            f"there is no option {str(strange)[:40]!r}; there are: {', '.join(sorted(allowed))}.",
-        )
     return checked
 
 
@@ -112,10 +127,14 @@ def _sequence(served: Served, given: Any, limits: Limits) -> list[Any]:
     _check_list(given, limits, "symbols")
     symbols = []
     for symbol in given:
-        if not isinstance(symbol, (str, int)) or isinstance(symbol, bool):
+        if not _is_symbol(symbol):
             raise Refused(400, f"a symbol must be text or an integer; got {str(symbol)[:40]!r}.")
         symbols.append(_known(alphabet, symbol))
     return symbols
+
+
+def _is_symbol(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def _known(alphabet: Any, symbol: Any) -> Any:
@@ -177,21 +196,23 @@ def _sample(served: Served, request: Request, limits: Limits) -> list[Any]:
     length = request["length"]
     if length is None and not getattr(served.model, "ends", True):
         length = 100
-    drawn = inference.sample(
-        served.model,
-        min(request["n"] or 0, limits.batch),
-        length=length,
-        random_state=request["seed"],
-    )
+    many, seed = min(request["n"] or 0, limits.batch), request["seed"]
+    try:
+        drawn = inference.sample(
+            served.model, many, length=length, random_state=seed, max_length=_MOST_DRAWN
+        )
+    except InvalidModel:  # its strings do not end, or hardly ever
+        drawn = inference.sample(served.model, many, length=length or 100, random_state=seed)
     return [[_symbol(symbol) for symbol in sequence] for sequence in drawn]
 
 
 def _words(served: Served, request: Request, limits: Limits) -> list[list[str]]:
     sentences = []
     for given in request["inputs"]:
-        words = given.split() if isinstance(given, str) else given
+        is_text = isinstance(given, str)  # in which what shows nothing separates words, too
+        words = [w for w in given.split() if re.search(WORD, w)] if is_text else given
         _check_list(words, limits, "words")
-        if not all(isinstance(word, str) and word and not word.isspace() for word in words):
+        if not all(isinstance(word, str) and re.search(WORD, word) for word in words):
             raise Refused(400, "words must be text that is not blank.")
         sentences.append(words)
     return sentences
@@ -200,6 +221,8 @@ def _words(served: Served, request: Request, limits: Limits) -> list[list[str]]:
 def _tag(served: Served, request: Request, limits: Limits) -> list[Any]:
     if served.model.kind in _SENSORS:
         return _label(served, request, limits)
+    if served.model.kind == "Pipeline":
+        return [_annotated(served.model, given, limits) for given in request["inputs"]]
     sentences = _words(served, request, limits)
     if not getattr(served.model, "has_confidence", True):
         return [
@@ -213,6 +236,31 @@ def _tag(served: Served, request: Request, limits: Limits) -> list[Any]:
             for word, tag, p in zip(words, names, sure.tolist(), strict=True)
         ]
         for words, names, sure in zip(sentences, tags, chances, strict=True)
+    ]
+
+
+def _annotated(model: Any, text: Any, limits: Limits) -> list[dict[str, Any]]:
+    """Return the words of a raw text, with the sentence and the token that each belongs to."""
+    if not isinstance(text, str):
+        raise Refused(400, "an input must be text: a pipeline cuts it into words itself.")
+    if len(text) > limits.length:
+        raise Refused(
+            413, f"an input must have at most {limits.length:,} characters; got {len(text):,}."
+        )
+    return [
+        {
+            "word": word.form,
+            "tag": word.upos if "upos" in model.taggers else word.xpos,
+            "upos": word.upos,
+            "xpos": word.xpos,
+            "lemma": word.lemma,
+            "sentence": number,
+            "begin": token.begin,
+            "end": token.end,
+        }
+        for number, sentence in enumerate(model(text))
+        for token in sentence
+        for word in token.words
     ]
 
 
@@ -248,6 +296,12 @@ def _labelled(model: Any, given: Any, limits: Limits) -> dict[str, Any]:
     return {"labels": [_symbol(label) for label in labels], "confidence": confidence.tolist()}
 
 
+def width_of(served: Served) -> int:
+    """Return how many numbers a frame has for a model of measurements."""
+    model = served.model
+    return int(model.n_inputs if model.kind == "ContinuousTagger" else model.n_columns)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
 
@@ -259,7 +313,7 @@ def _transduce(served: Served, request: Request, limits: Limits) -> list[Any]:
     for given in request["inputs"]:
         symbols = (given.split() if spaced else list(given)) if isinstance(given, str) else given
         _check_list(symbols, limits, "symbols")
-        if not all(isinstance(symbol, (str, int)) for symbol in symbols):
+        if not all(map(_is_symbol, symbols)):
             raise Refused(400, "symbols must be text or integers.")
         inputs.append(symbols)
     if model.kind == "Transliterator":

@@ -23,7 +23,6 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from sigmastar.core.errors import SigmastarError, TooLarge
 from sigmastar.core.json_values import json_value
@@ -32,19 +31,18 @@ from sigmastar.serve.answers import OPERATIONS, answer, operations_of
 from sigmastar.serve.counters import Counters
 from sigmastar.serve.gather import Gatherer
 from sigmastar.serve.limits import Limits, Refused, is_allowed
+from sigmastar.serve.lines import NDJSON, Lines, as_far, batches, line_of, parsed, told
 from sigmastar.serve.openapi import describe
 from sigmastar.serve.pace import Paces
 from sigmastar.serve.pages import index_page, model_page, state_picture
-from sigmastar.serve.process import process, read_form
+from sigmastar.serve.process import only_tagger, process, read_form
 from sigmastar.serve.store import ModelStore, Served
 
 __all__ = ["Service", "create_app"]
 
 _log = logging.getLogger(__name__)
-_LINES = 64  # of a stream that are answered at a time
 _LATE = 16  # threads for requests that go on after their time is up
 _SMALL = 2048  # bytes of a request that may be answered with others, or at once
-_NDJSON = "application/x-ndjson"
 # Pages run one script of their own, fetch from their own origin, and are framed by nobody.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; "
@@ -149,6 +147,8 @@ class Service:
         async def guarded(request: Request) -> Response:
             began = time.perf_counter()
             name = request.path_params.get("operation", asked)
+            # Names that nobody knows are not kept: whoever makes them up could fill the memory.
+            name = name if name in OPERATIONS or name == asked else "unknown"
             try:
                 if not is_open and not is_allowed(request.headers.get("authorization"), self.token):
                     raise Refused(401, "send the token: Authorization: Bearer ….")
@@ -158,7 +158,7 @@ class Service:
             except TooLarge as error:
                 response = _problem(413, str(error))
             except SigmastarError as error:
-                response = _problem(422, str(error))
+                response = _problem(422, told(error))
             except ClientDisconnect:
                 response = _problem(400, "the request ended before it was whole.")
             except Exception:
@@ -207,13 +207,13 @@ class Service:
         served = self.store.find(request.path_params["name"])
         operation = request.path_params["operation"]
         kind = request.headers.get("content-type", "application/json").partition(";")[0].strip()
-        if kind == _NDJSON:
+        if kind == NDJSON:
             answer(served, operation, {"inputs": []}, self.limits)  # refuses what cannot be asked
-            return _Lines(self._lines(request, served, operation))
+            return Lines(self._lines(request, served, operation))
         if kind != "application/json":
-            raise Refused(415, f"send application/json or {_NDJSON}.")
+            raise Refused(415, f"send application/json or {NDJSON}.")
         body = await self.body(request)
-        outputs = await self.answer(served, operation, _parsed(body), len(body))
+        outputs = await self.answer(served, operation, parsed(body), len(body))
         self.counters.note_inputs(operation, len(outputs))
         return Response(
             _written({"model": served.name, "outputs": outputs}), media_type="application/json"
@@ -224,35 +224,24 @@ class Service:
     ) -> AsyncIterator[bytes]:
         """Answer each line with a line, some at a time; a line that is refused ends the stream."""
         try:
-            async for inputs in self._batches(request):
-                given = {"inputs": inputs}
-                found = await self.work(partial(answer, served, operation, given, self.limits))
-                self.counters.note_inputs(operation, len(found))
-                yield b"".join(_line(json_value(output)) for output in found)
+            async for inputs in batches(request, self.limits):
+                done = await self.work(partial(as_far, served, operation, inputs, self.limits))
+                self.counters.note_inputs(operation, len(done.outputs))
+                yield b"".join(line_of(json_value(output)) for output in done.outputs)
+                if done.error is not None:
+                    yield line_of({"error": done.error})
+                    return
         except (Refused, SigmastarError) as error:
-            yield _line({"error": str(error)})
+            yield line_of({"error": told(error)})
         except ClientDisconnect:
             return
-
-    async def _batches(self, request: Request) -> AsyncIterator[list[Any]]:
-        rest = b""
-        async for part in request.stream():
-            *lines, rest = (rest + part).split(b"\n")
-            if len(rest) > self.limits.body:
-                raise Refused(413, f"a line must have at most {self.limits.body:,} bytes.")
-            inputs = [_parsed(line) for line in lines if line.strip()]
-            step = min(_LINES, self.limits.batch)
-            for begin in range(0, len(inputs), step):
-                yield inputs[begin : begin + step]
-        if rest.strip():
-            yield [_parsed(rest)]
 
     async def process(self, request: Request) -> Response:
         """Tag text as UDPipe's service does."""
         body = await self.body(request)
         kind = request.headers.get("content-type", "")
         form = read_form(request.url.query, body, kind)
-        served = self.store.find(form.get("model", ""))
+        served = self.store.find(form.get("model") or only_tagger(self.store))
         return JSONResponse(await self.work(partial(process, served, form)))
 
     async def index(self, request: Request) -> Response:
@@ -280,29 +269,6 @@ class Service:
         while True:
             await asyncio.sleep(self.refresh)
             await anyio.to_thread.run_sync(self.store.refresh)
-
-
-class _Lines(Response):
-    """Lines that are written while the request is still being read.
-
-    Starlette's own streaming response would listen for the end of the request, and so take away
-    what is still to be read of it.
-    """
-
-    media_type = _NDJSON
-
-    def __init__(self, lines: AsyncIterator[bytes]) -> None:
-        super().__init__()
-        del self.headers["content-length"]
-        self._lines = lines
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the lines as they come."""
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
-        await send(start)
-        async for part in self._lines:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def create_app(
@@ -354,13 +320,6 @@ def _summary(served: Served) -> dict[str, Any]:
     }
 
 
-def _parsed(body: bytes) -> Any:
-    try:
-        return json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise Refused(400, "the request must be JSON in UTF-8.") from None
-
-
 def _kind(served: Served, operation: str, given: Any) -> Hashable | None:
     """Name what requests have in common that can be answered in one call; None if they cannot."""
     if not isinstance(given, dict) or not isinstance(given.get("inputs"), list):
@@ -381,10 +340,6 @@ def _written(value: dict[str, Any]) -> bytes:
 
 def _compact(value: Any, *, ensure_ascii: bool = False) -> str:
     return json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"))
-
-
-def _line(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
 def _problem(status: int, words: str) -> Response:

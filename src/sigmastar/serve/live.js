@@ -44,7 +44,7 @@ const show = {
   },
   tag([words]) {
     output.replaceChildren(...words.map((entry) => make(
-      "span", { class: "word", title: entry.confidence === undefined ? entry.tag : `${entry.tag}: ${percent(entry.confidence)}` },
+      "span", { class: "word", title: [entry.tag, entry.lemma, entry.confidence === undefined ? "" : percent(entry.confidence)].filter(Boolean).join(" · ") },
       entry.word,
       make("b", { style: `opacity:${entry.confidence === undefined ? 1 : Math.max(0.3, entry.confidence)}` }, entry.tag),
       entry.confidence === undefined ? "" : make("i", {}, percent(entry.confidence)),
@@ -78,9 +78,14 @@ const isPicked = () => picked.length > 0 && input.value === written(picked);
 const symbols = () => (isPicked() ? picked : pieces(input.value));
 // Lines of numbers; a first line without any is the header, columns of text are left out.
 function frames(text) {
-  const rows = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => line.split(/[,;\t ]+/).filter((cell) => cell !== ""));
-  const body = rows.length && rows[0].every((cell) => Number.isNaN(Number(cell))) ? rows.slice(1) : rows;
-  return body.map((row) => row.map(Number).filter((value) => !Number.isNaN(value)));
+  const wide = text.includes(";");  // as spreadsheets write where numbers have commas
+  const cells = (line) => (wide ? line.split(";").map((cell) => cell.replace(",", ".")) : line.includes(",") ? line.split(",") : line.trim().split(/\s+/));
+  const rows = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => cells(line).map((cell) => cell.trim()));
+  const number = (cell) => (cell ? Number(cell) : NaN);
+  const head = rows.length && rows[0].every((cell) => Number.isNaN(number(cell))) ? rows.shift() : [];
+  const columns = head.length && MODEL.columns ? MODEL.columns.map((name) => head.indexOf(name)) : [];
+  if (columns.includes(-1)) throw new Error(`The first line names no column ${MODEL.columns[columns.indexOf(-1)]}; the model knows ${MODEL.columns.join(", ")}.`);
+  return rows.map((row) => (columns.length ? columns.map((place) => number(row[place])) : row.map(number).filter((value) => !Number.isNaN(value))));
 }
 async function answer() {
   const turn = ++asked, text = input.value;
@@ -122,7 +127,7 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 fetched("").then((model) => {
   $("facts").replaceChildren(...Object.entries(model.facts).map(([name, value]) => make(
-    "div", { class: told(value).length > 14 ? "long" : "" },
+    "div", { class: told(value).length > (typeof value === "string" ? 7 : 14) ? "long" : "" },
     make("dt", {}, name.replace(/^n_grams$/, "n-grams").replaceAll("_", " ")), make("dd", {}, told(value)),
   )));
   if (MODEL.ask === "predict") answer();

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from sigmastar.core.version import __version__
-from sigmastar.serve.answers import OPERATIONS, TEXT_TAGGERS, Operation, operations_of
+from sigmastar.serve.answers import (
+    OPERATIONS,
+    TEXT_TAGGERS,
+    WORD,
+    Operation,
+    operations_of,
+    width_of,
+)
 from sigmastar.serve.limits import Limits
-from sigmastar.serve.store import ModelStore
+from sigmastar.serve.store import ModelStore, Served
 
 __all__ = ["describe"]
 
@@ -33,7 +40,8 @@ def describe(store: ModelStore, limits: Limits) -> dict[str, Any]:
             "post": {
                 "summary": "Tag text, as UDPipe's service does.",
                 "requestBody": {
-                    "content": {"application/x-www-form-urlencoded": {"schema": _form(store)}}
+                    "required": True,
+                    "content": {"application/x-www-form-urlencoded": {"schema": _form(store)}},
                 },
                 "responses": _responses({"type": "object"}),
             }
@@ -44,7 +52,7 @@ def describe(store: ModelStore, limits: Limits) -> dict[str, Any]:
         paths[path] = _get("What a model is like.", {"type": "object"})
         for name in operations_of(served):
             operation = OPERATIONS[name]
-            schema = _schema(operation, served.model.kind, limits)
+            schema = _schema(operation, served, limits)
             paths[f"{path}:{name}"] = {
                 "post": {
                     "summary": operation.summary,
@@ -70,6 +78,7 @@ _ANSWER = {
     "required": ["model", "outputs"],
     "properties": {"model": {"type": "string"}, "outputs": {"type": "array"}},
 }
+_NUMBER = {"type": "number", "exclusiveMinimum": -1e300, "exclusiveMaximum": 1e300}
 _PROBLEM = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
 
@@ -77,17 +86,19 @@ def _form(store: ModelStore) -> dict[str, Any]:
     taggers = [served.name for served in store if served.model.kind in TEXT_TAGGERS]
     return {
         "type": "object",
-        "required": ["data", "model"] if len(store) > 1 else ["data"],
+        "required": ["data"] if len(taggers) == 1 else ["data", "model"],
         "properties": {
             "data": {"type": "string"},
-            "model": {"type": "string", "enum": taggers},
-            "input": {"type": "string", "enum": ["horizontal", "vertical", "conllu"]},
-            "output": {"type": "string", "enum": ["conllu", "horizontal", "vertical"]},
+            # Empty is as good as left out.
+            "model": {"type": "string", "enum": [*taggers, ""] if len(taggers) == 1 else taggers},
+            "input": {"type": "string", "enum": ["horizontal", "vertical", "conllu", ""]},
+            "output": {"type": "string", "enum": ["conllu", "horizontal", "vertical", ""]},
         },
     }
 
 
-def _schema(operation: Operation, kind: str, limits: Limits) -> dict[str, Any]:
+def _schema(operation: Operation, served: Served, limits: Limits) -> dict[str, Any]:
+    kind = served.model.kind
     properties: dict[str, Any] = {}
     if operation.has_inputs:
         item: dict[str, Any] = {
@@ -97,9 +108,12 @@ def _schema(operation: Operation, kind: str, limits: Limits) -> dict[str, Any]:
             ]
         }
         if kind in ("ContinuousTagger", "MeasurementHMM"):
-            item = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
+            frame = {"type": "array", "items": _NUMBER, **_exactly(width_of(served))}
+            item = {"type": "array", "items": frame}
+        elif kind == "Pipeline":
+            item = {"type": "string"}
         elif kind in TEXT_TAGGERS:
-            words = {"type": "string", "pattern": r"\S"}
+            words = {"type": "string", "pattern": WORD}
             item = {"oneOf": [{"type": "string"}, {"type": "array", "items": words}]}
         properties["inputs"] = {"type": "array", "maxItems": limits.batch, "items": item}
     for name, (low, high, _) in (operation.options or {}).items():
@@ -111,6 +125,10 @@ def _schema(operation: Operation, kind: str, limits: Limits) -> dict[str, Any]:
         "required": required,
         "additionalProperties": False,
     }
+
+
+def _exactly(number: int) -> dict[str, int]:
+    return {"minItems": number, "maxItems": number}
 
 
 def _get(

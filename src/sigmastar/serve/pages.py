@@ -21,6 +21,7 @@ _AUTOMATA = ("WFA", "PFA", "HMM")
 _INVITATIONS = {
     "predict": ("Next symbol", "Type a beginning, or click on what comes next."),
     "tag": ("Tags", "Type a sentence: each word gets its tag, paler where it is less sure."),
+    "text": ("Tags", "Type text as it is: it is cut into words, and each gets its tag."),
     "frames": ("Labels", "Drop a CSV file of frames here, or paste lines of numbers."),
     "transduce": ("Outputs", "Type an input: the best outputs appear below."),
 }
@@ -55,8 +56,11 @@ def model_page(served: Served) -> str:
         raise Refused(404, f"{served.name} cannot be tried on a page.")
     kind = served.model.kind
     what = "frames" if kind in ("ContinuousTagger", "MeasurementHMM") else asked[0]
-    title, invitation = _INVITATIONS[what]
+    title, invitation = _INVITATIONS["text" if kind == "Pipeline" else what]
     told = {"name": served.name, "ask": what, "graph": kind in _AUTOMATA}
+    if what == "frames":
+        named = kind == "MeasurementHMM" and served.model.named_columns
+        told["columns"] = named or served.reading.get("columns")
     if what == "predict":
         told["spaced"] = not reads_characters(served)
     box = element(

@@ -2,8 +2,9 @@
 
 Parameters come in the query, as a form, or as parts of a form (``curl -F data=@file``): ``data`` is
 the text, ``model`` the tagger, ``input`` one of ``horizontal`` (a sentence a line), ``vertical`` (a
-token a line) and ``conllu``, ``output`` one of ``conllu``, ``horizontal`` and ``vertical``. The
-answer is a JSON object whose ``result`` is the text.
+token a line) and ``conllu``, ``output`` one of ``conllu``, ``horizontal`` and ``vertical``. A
+pipeline takes raw text where ``input`` is left out. The answer is a JSON object whose ``result`` is
+the text.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from urllib.parse import parse_qsl
 
 from sigmastar.serve.answers import TEXT_TAGGERS
 from sigmastar.serve.limits import Refused
-from sigmastar.serve.store import Served
+from sigmastar.serve.store import ModelStore, Served
 
-__all__ = ["process", "read_form"]
+__all__ = ["only_tagger", "process", "read_form"]
 
 _INPUTS = {"horizontal": "lines", "vertical": "tokens", "conllu": "conllu"}
 _OUTPUTS = {"conllu": "conllu", "horizontal": "word/TAG", "vertical": "tsv"}
@@ -48,6 +49,16 @@ def read_form(query: str, body: bytes, content_type: str) -> dict[str, str]:
     return found
 
 
+def only_tagger(store: ModelStore) -> str:
+    """Return the name of the tagger of text, for requests that name none; there must be one."""
+    names = [served.name for served in store if served.model.kind in TEXT_TAGGERS]
+    if len(names) == 1:
+        return names[0]
+    raise Refused(
+        400, f"model must name a tagger of text; there are: {', '.join(names) or 'none'}."
+    )
+
+
 def process(served: Served, form: Mapping[str, str]) -> dict[str, str]:
     """Tag a text."""
     if served.model.kind not in TEXT_TAGGERS:
@@ -58,13 +69,19 @@ def process(served: Served, form: Mapping[str, str]) -> dict[str, str]:
     for name, value, known in (("input", given, _INPUTS), ("output", wanted, _OUTPUTS)):
         if value not in known:
             raise Refused(400, f"{name} must be one of {', '.join(known)}; got {value[:40]!r}.")
-    target = io.BytesIO()
-    served.model.tag_file(
-        io.BytesIO(form["data"].encode("utf-8", "replace")),
+    source, target = io.BytesIO(form["data"].encode("utf-8", "replace")), io.BytesIO()
+    tagger, column = served.model, served.reading.get("column")
+    if tagger.kind == "Pipeline":
+        if not form.get("input"):
+            tagger.tag_file(source, target, output_format=_OUTPUTS[wanted])
+            return {"model": served.name, "result": target.getvalue().decode("utf-8", "replace")}
+        column, tagger = next(iter(tagger.taggers.items()))  # for text that is cut already
+    tagger.tag_file(
+        source,
         target,
         input_format=_INPUTS[given],
         output_format=_OUTPUTS[wanted],
-        column=served.reading.get("column"),
+        column=column,
     )
     text = target.getvalue().decode("utf-8", "replace")
     return {"model": served.name, "result": text}

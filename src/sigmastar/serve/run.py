@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Callable
 from typing import Any
 
+from sigmastar.core.errors import DataNotFound
 from sigmastar.core.extras import require
 from sigmastar.core.version import __version__
 from sigmastar.serve.limits import Limits
@@ -68,11 +70,19 @@ def serve(
         timeout_graceful_shutdown=int(bounds.seconds) + 1,
         timeout_keep_alive=15,
     )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=config.backlog)
+    except (OSError, OverflowError) as error:
+        raise DataNotFound(
+            f"{host}:{port} cannot be listened on ({getattr(error, 'strerror', None) or error}). "
+            "Choose another port with --port (0 takes any that is free), or another --host."
+        ) from None
     # uvicorn answers what is under way, then raises the signal again for whoever handled it before:
     # a stop that was asked for is no failure.
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        Server(config).run()
+        Server(config).run(sockets=[listening])
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -81,7 +91,7 @@ def warm_up(served: Served, limits: Limits) -> None:
     """Let a model answer once, so that kernels are compiled before the first request comes."""
     from sigmastar.core.errors import SigmastarError
     from sigmastar.core.jit import without_patience
-    from sigmastar.serve.answers import answer, operations_of
+    from sigmastar.serve.answers import answer, operations_of, width_of
     from sigmastar.serve.limits import Refused
 
     model = served.model
@@ -89,8 +99,7 @@ def warm_up(served: Served, limits: Limits) -> None:
     if hasattr(model, "alphabet") and len(model.alphabet):
         example = [model.alphabet[0]]
     elif model.kind in ("ContinuousTagger", "MeasurementHMM"):
-        width = model.n_inputs if model.kind == "ContinuousTagger" else model.n_columns
-        example = [[0.0] * width] * 3
+        example = [[0.0] * width_of(served)] * 3
     for operation in operations_of(served):
         request: dict[str, Any] = {} if operation == "sample" else {"inputs": [example, example]}
         try:
