@@ -25,6 +25,8 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -253,32 +255,16 @@ class Stages:
         self.seconds[stage.title] = self.seconds.get(stage.title, 0.0) + spent
 
 
-class cluster:
-    """A local cluster of processes, or none."""
+@contextmanager
+def cluster(workers: int) -> Iterator[object]:
+    """Give a client of a local cluster of processes, or none."""
+    if not workers:
+        yield None
+        return
+    from sigmastar.core.local_cluster import local_client
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._open: list[object] = []
-
-    def __enter__(self) -> object:
-        if not self.workers:
-            return None
-        from distributed import Client, LocalCluster
-
-        here = LocalCluster(
-            n_workers=self.workers,
-            threads_per_worker=1,
-            memory_limit=MEMORY // 2,
-            dashboard_address=":0",
-            silence_logs=50,
-        )
-        client = Client(here, set_as_default=False)
-        self._open = [client, here]
-        return client
-
-    def __exit__(self, *_: object) -> None:
-        for one in self._open:
-            one.close()  # type: ignore[attr-defined]
+    with local_client(workers, memory=MEMORY // 2) as client:
+        yield client
 
 
 def in_new_process(arguments: list[str]) -> dict[str, object]:

@@ -6,10 +6,14 @@ scheduler takes for a task. A simulation then plays the schedule: parts are hand
 one after the other, a worker merges its own run along the tree, and the totals of the workers are
 merged in pairs, travelling if they are elsewhere. How fast they travel is an assumption.
 
+Two jobs: counting n-grams for Kneser-Ney of order 5, whose tables grow with the text, and one step
+of EM with 20 states over parts that are already encoded, whose sums do not.
+
     python benchmarks/scale_simulation.py --output docs/assets/scale.svg
 
-Prints the costs, then for each number of workers seconds and speed-up, with the tree and with all
-merges in one place, and where the time goes.
+Prints the costs of each job, then for each number of workers seconds and speed-up, with the tree
+and with all merges in one place, and where the time goes; and from how many workers on counting is
+less than half of it.
 """
 
 from __future__ import annotations
@@ -18,12 +22,15 @@ import argparse
 import heapq
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 PART = 64e6  # bytes of text in a part
+BYTE = 1e-9  # seconds to send a byte between workers: a gigabyte a second, not measured
+WORKERS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ def simulate(n_parts: int, n_workers: int, costs: Costs, *, tree: bool) -> dict[
     held = np.zeros(n_workers, dtype=int)
     for _ in range(n_parts):
         ready, worker = heapq.heappop(free)
-        handed = max(handed + costs.message, 0.0)  # the scheduler names one part after the other
+        handed += 2 * costs.message  # the scheduler: a task for each part, and one for a merge
         begin = max(ready, handed)
         held[worker] += 1
         end = begin + costs.part + _merges(int(held[worker]), costs)
@@ -98,7 +105,12 @@ def simulate(n_parts: int, n_workers: int, costs: Costs, *, tree: bool) -> dict[
         end, size = totals[0]
         for other in sorted(totals[1:]):
             end, size = _joined((end, size), other, costs)
-    return {"seconds": float(end), "counting": counted, "merging": float(end) - counted}
+    busy = n_parts * costs.part / n_workers  # if workers did nothing but count, without a pause
+    scheduler = 2 * costs.message * n_parts
+    return {"seconds": float(end), "counting": busy, "rest": float(end) - busy} | {
+        "scheduler": scheduler,
+        "totals": float(end) - counted,
+    }
 
 
 def _merges(n: int, costs: Costs) -> float:
@@ -124,17 +136,56 @@ def _joined(one: tuple[float, int], other: tuple[float, int], costs: Costs) -> t
     return begin + costs.merge(one[1], other[1]), one[1] + other[1]
 
 
-def measured() -> Costs:
-    """Measure reading, counting (Kneser-Ney of order 5), merging and messages on this machine."""
+def measured() -> dict[str, Costs]:
+    """Measure what the two jobs cost on this machine."""
+    message = _message()
+    return {"Kneser-Ney": _counting(message), "EM step": _em_step(message)}
+
+
+def _em_step(message: float) -> Costs:
+    """Measure one step of EM with 20 states over a part that is encoded and not laid out."""
+    from sigmastar.automata.inference.expected_counts import Forest
+    from sigmastar.automata.inference.partitioned_counts import _ExpectedCounts
+    from sigmastar.corpus.corpus import Corpus
+
+    ROWS, lines_of_characters = _text()
+    lines = lines_of_characters(np.random.default_rng(0), ROWS)
+    corpus = Corpus.from_sequences(lines.decode().splitlines())
+    rng = np.random.default_rng(0)
+    arcs, final = rng.random((len(corpus.alphabet), 20, 20)), rng.random(20)
+    mass = arcs.sum(axis=(0, 2)) + final
+    step = _ExpectedCounts(np.full(20, 0.05), arcs / mass[None, :, None], final / mass)
+    seconds = []
+    for _ in range(3):  # the first compiles
+        began = time.perf_counter()
+        counted = step.summarize(Forest(corpus, n_states=20))
+        seconds.append(time.perf_counter() - began)
+    began = time.perf_counter()
+    for _ in range(100):
+        step.merge(counted, counted)
+    size = float(arcs.nbytes)
+    merge = (time.perf_counter() - began) / 100 / (2 * size)
+    return Costs(min(seconds) / len(lines) * PART, merge, size, 0.0, size, message, BYTE)
+
+
+def _text() -> tuple[int, Callable[[np.random.Generator, int], bytes]]:
     import sys
-    import tempfile
 
     sys.path.insert(0, str(Path(__file__).parent))
     from scale import ROWS, lines_of_characters
+
+    return ROWS, lines_of_characters
+
+
+def _counting(message: float) -> Costs:
+    """Measure reading, counting (Kneser-Ney of order 5) and merging."""
+    import tempfile
+
     from sigmastar.corpus.part_sources import FileSpan
     from sigmastar.ngrams.counts import NgramCounts
     from sigmastar.ngrams.model import pad
 
+    ROWS, lines_of_characters = _text()
     tables, seconds = [], []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(5):  # the first compiles, and does not count
@@ -158,8 +209,8 @@ def measured() -> Costs:
         table=float(np.mean(sizes)) * (PART / len(text)) ** growth,
         growth=growth,
         most=16.0 * (len(corpus.alphabet) + 2) ** 5,  # a code and a count of each
-        message=_message(),
-        byte=1e-9,  # a gigabyte a second between workers: not measured
+        message=message,
+        byte=BYTE,
     )
 
 
@@ -192,41 +243,61 @@ def main() -> None:
     parser.add_argument("--costs", type=Path, help="JSON of costs; else they are measured")
     parser.add_argument("--output", type=Path, help="draw the speed-up (.svg or .png)")
     options = parser.parse_args()
-    costs = Costs(**json.loads(options.costs.read_text())) if options.costs else measured()
-    print(json.dumps(asdict(costs)))
+    given = json.loads(options.costs.read_text()) if options.costs else None
+    jobs = {name: Costs(**c) for name, c in given.items()} if given else measured()
+    print(json.dumps({name: asdict(costs) for name, costs in jobs.items()}))
     n_parts = int(options.terabytes * 1e12 / PART)
-    workers = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    curves = {name: speed_ups(name, n_parts, costs) for name, costs in jobs.items()}
+    if options.output:
+        draw(curves, options.output)
+
+
+def speed_ups(name: str, n_parts: int, costs: Costs) -> dict[str, list[float]]:
+    """Simulate a job for all numbers of workers, and tell of each."""
     one = simulate(n_parts, 1, costs, tree=True)["seconds"]
     curves: dict[str, list[float]] = {"tree": [], "one": []}
-    for n in workers:
+    for n in WORKERS:
         tree = simulate(n_parts, n, costs, tree=True)
         alone = simulate(n_parts, n, costs, tree=False)
         curves["tree"].append(one / tree["seconds"])
         curves["one"].append(one / alone["seconds"])
         row = {"workers": n, **tree, "speed_up": one / tree["seconds"]}
         row |= {"speed_up_without_tree": one / alone["seconds"]}
-        print(json.dumps({key: round(value, 1) for key, value in row.items()}))
-    if options.output:
-        draw(workers, curves, options.output)
+        print(json.dumps({"job": name} | {key: round(value, 2) for key, value in row.items()}))
+    limits = {key: _limit(n_parts, costs, tree=key == "tree") for key in curves}
+    print(json.dumps({"job": name, "counting_is_half_of_the_time_at": limits}))
+    return curves
 
 
-def draw(workers: list[int], curves: dict[str, list[float]], path: Path) -> None:
+def _limit(n_parts: int, costs: Costs, *, tree: bool) -> int | None:
+    """Return from how many workers on all else takes longer than counting; by halving."""
+    few, many = 1, n_parts
+    while many - few > 1:
+        middle = (few + many) // 2
+        found = simulate(n_parts, middle, costs, tree=tree)
+        few, many = (few, middle) if found["rest"] > found["counting"] else (middle, many)
+    return many if many < n_parts else None
+
+
+def draw(curves: dict[str, dict[str, list[float]]], path: Path) -> None:
     """Plot speed-up against the number of workers."""
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "scale"
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 4))
-    axes.loglog(workers, workers, ":", color="grey", label="ideal")
-    axes.loglog(workers, curves["tree"], "o-", label="merged along a tree")
-    axes.loglog(workers, curves["one"], "s--", label="merged in one place")
-    axes.set_xlabel("workers")
-    axes.set_ylabel("speed-up")
-    axes.set_title("1 TB, simulated from measured costs")
-    axes.legend()
+    figure, all_axes = plt.subplots(1, len(curves), figsize=(5 * len(curves), 4), sharey=True)
+    for axes, (name, curve) in zip(np.atleast_1d(all_axes), curves.items(), strict=True):
+        axes.loglog(WORKERS, WORKERS, ":", color="grey", label="ideal")
+        axes.loglog(WORKERS, curve["tree"], "o-", label="merged along a tree")
+        axes.loglog(WORKERS, curve["one"], "s--", label="merged in one place")
+        axes.set_xlabel("workers")
+        axes.set_title(f"{name}, 1 TB: a simulation")
+        axes.legend()
+    np.atleast_1d(all_axes)[0].set_ylabel("speed-up")
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import sigmastar as ss
 from sigmastar.cli.parts import as_it_is
 from sigmastar.core import attendance
 from sigmastar.core.cluster import ClusterRunner
+from sigmastar.core.local_cluster import local_client
 from sigmastar.corpus.apply import write_parts
 from sigmastar.corpus.part_sources import file_parts
 
@@ -35,6 +36,13 @@ LEARNERS = {
     "em-pfa": ss.BaumWelchPFA(3, random_state=0, max_iter=3, tol=0),
     "em-hmm": ss.BaumWelchHMM(3, random_state=0, max_iter=3, tol=0, validation_fraction=0.2),
     "em-stepwise": ss.BaumWelchPFA(3, random_state=0, max_iter=2, tol=0, batch_parts=2),
+}
+# Settings chosen on sequences held out.
+CHOOSERS = {
+    "convex": ss.ConvexWFA(basis_size=20, max_length=2),
+    "tensor": ss.TensorHMM(basis_size=20, max_length=2, max_states=2),
+    "separable": ss.SeparablePFA(basis_size=20, max_length=2, max_states=3),
+    "separable-em": ss.SeparableBaumWelch(2, restart_iter=1, random_state=0, max_iter=2),
 }
 
 
@@ -104,27 +112,60 @@ def test_any_number_of_workers_gives_the_local_bits(cluster, files, tmp_path, n_
         assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
 
 
-class Killer(threading.Thread):
-    """Kills a worker now and then, whatever it is doing, five times in all."""
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_settings_are_chosen_on_workers_as_here(cluster, files, name):
+    client = only(cluster, 2)
+    learner = CHOOSERS[name]
+    wanted = learner.fit(parts(files)).model_
+    assert learner.fit(parts(files, client=client)).model_ == wanted
 
-    def __init__(self, cluster):
+
+@pytest.mark.parametrize("n_workers", [2, 1])
+def test_frames_in_parts_learn_the_local_bits(cluster, tmp_path, n_workers):
+    client = only(cluster, n_workers)
+    rng = np.random.default_rng(0)
+    for part in range(3):
+        values = rng.normal(size=(300, 2)) + 4.0 * (np.arange(300)[:, None] // 20 % 2)
+        rows = [f"{at // 60},{x!r},{y!r}" for at, (x, y) in enumerate(values.tolist())]
+        (tmp_path / f"{part}.csv").write_text("\n".join(["run,x,y", *rows]) + "\n")
+    files = partial(ss.FramePartitions.from_files, str(tmp_path / "*.csv"), sequence="run")
+    for learner in (
+        ss.GaussianHMM(2, covariance="diag", max_iter=4, random_state=0),
+        ss.MixtureHMM(2, 2, max_iter=3, random_state=0),
+    ):
+        assert learner.fit(files(client=client)).model_ == learner.fit(files()).model_
+
+
+class Killer(threading.Thread):
+    """Kills a worker that is about one kind of task now and then, five times in all."""
+
+    def __init__(self, cluster, task):
         super().__init__()
         self.here, _ = cluster
+        self.task = f"sigmastar-{task}-"
         self.killed = []
         self.stop = threading.Event()
 
     def run(self):
-        while len(self.killed) < 5 and not self.stop.wait(0.3):
+        while len(self.killed) < 5 and not self.stop.wait(0.001):
             # One that dies while it starts is not replaced: Dask takes it for broken.
             working = [
                 worker.process.process.pid
                 for worker in list(self.here.workers.values())
                 if worker.process and worker.process.status is Status.running
+                if self.is_busy(worker.worker_address)
             ]
             if working:
                 pid = working[len(self.killed) % len(working)]
                 os.kill(pid, signal.SIGKILL)
                 self.killed.append(pid)
+                self.stop.wait(0.3)
+
+    def is_busy(self, address):
+        """Tell whether the scheduler has given a worker such a task and waits for its end."""
+        known = self.here.scheduler.workers.get(address)
+        tasks = list(known.processing) if known else []
+        return any(task.key.startswith(self.task) for task in tasks)
 
     def __enter__(self):
         self.start()
@@ -140,7 +181,7 @@ def test_killed_workers_leave_no_trace(cluster, files):
     learner = ss.BaumWelchPFA(3, random_state=0, max_iter=60, tol=0)
     wanted = learner.fit(parts(files)).model_
     far = parts(files, client=client)
-    with Killer(cluster) as killer:
+    with Killer(cluster, "summarize_laid_out") as killer:
         while killer.is_alive():
             assert learner.fit(far).model_ == wanted
     assert len(killer.killed) == 5
@@ -192,7 +233,7 @@ def test_killed_workers_lose_no_sentence_of_a_tagging_job(cluster, tmp_path):
     none = [None] * len(sources)
     with open(text, "rb") as source, open(tmp_path / "wanted.txt", "wb") as target:
         counts = tagger.tag_file(source, target)
-    with Killer(cluster) as killer:
+    with Killer(cluster, "write_one") as killer:
         for turn in itertools.count():
             folder = tmp_path / f"out{turn}"
             runner = ClusterRunner(client)
@@ -254,3 +295,11 @@ def test_a_killed_client_goes_on_from_its_checkpoint(cluster, files, tmp_path):
     assert again.stdout.count("step") < 12  # not from the beginning
     wanted = ss.BaumWelchPFA(3, random_state=0, max_iter=12, tol=0).fit(parts(files)).model_
     assert ss.load(output) == wanted
+
+
+def test_workers_started_here_keep_memory_that_arrays_come_back_to():
+    with local_client(1, memory="1GB") as client:
+        (kept,) = client.run(os.environ.get, "MALLOC_MMAP_THRESHOLD_").values()
+        assert int(kept) == 32 << 20
+        (limit,) = client.scheduler_info()["workers"].values()
+        assert (limit["nthreads"], limit["memory_limit"]) == (1, 10**9)

@@ -91,6 +91,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     for kinds, part in _PARTS.items():
         if stored.kind in kinds:
             part()
+    if stored.kind.endswith("Checkpoint"):
+        raise FileFormatError(
+            f"{os.fspath(path)}: holds the state of a run that may go on, not a model. Run the "
+            "same command with it as --checkpoint (in Python: checkpoint=) to go on; the model is "
+            "what that run saves."
+        )
     if stored.kind not in MODEL_KINDS:
         raise FileFormatError(
             f"{os.fspath(path)}: unknown kind of model {stored.kind!r}; this version reads "

@@ -147,3 +147,25 @@ def test_a_terminated_run_leaves_its_last_step(files):
         process.stdout.read()
     assert process.returncode == 128 + signal.SIGTERM
     assert checkpoint.exists()
+
+
+@pytest.mark.compiled  # workers without compiled kernels would take minutes
+def test_workers_and_a_cluster_do_what_threads_do(files):
+    from distributed import Client, LocalCluster
+
+    learn = ["learn", files / "x*", "-m", "em", "-n", "2", "--seed", "0", "--max-iter", "3"]
+    run(*learn, "-o", files / "here.sigma", "--memory", "1GB")
+    options = ["--workers", "2", "--memory", "2GB", "--scratch", files / "scratch"]
+    run(*learn, "-o", files / "there.sigma", *options)
+    assert ss.load(files / "there.sigma") == ss.load(files / "here.sigma")
+    score = ["score", files / "here.sigma", files / "x*", "--output-dir"]
+    run(*score, files / "scores")
+    with (
+        LocalCluster(n_workers=1, dashboard_address=":0", silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False),
+    ):
+        run(*score, files / "far", "--cluster", cluster.scheduler_address)
+        refused = run(*learn, "--workers", "1", "--cluster", cluster.scheduler_address, code=2)
+        assert "give one" in refused.stderr.replace("\n", " ")
+    for path in (files / "scores").glob("part-*"):
+        assert (files / "far" / path.name).read_bytes() == path.read_bytes()

@@ -65,9 +65,14 @@ def test_what_the_system_refuses_is_1(place):
 
 
 def test_interrupted_is_130():
-    running = subprocess.Popen(
-        [*COMMAND, "learn", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    # What is started in the background of a shell ignores Ctrl-C, and so would what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        running = subprocess.Popen(
+            [*COMMAND, "learn", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     running.stdin.write(b"a b\n" * 100_000)  # more than a pipe holds: it is being read
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=60)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData, InvalidParameter, UnknownSymbol
 from sigmastar.corpus.corpus import as_corpus
+from sigmastar.corpus.kernels.rows import shared_prefixes, sort_rows
 
 SYMBOLS = st.one_of(st.integers(0, 5), st.sampled_from("abc"), st.tuples(st.integers(0, 1)))
 SEQUENCES = st.lists(st.lists(SYMBOLS, max_size=6), max_size=12)
@@ -252,3 +253,49 @@ def test_pairs_must_have_two_sides_of_equal_number():
         ss.PairCorpus(ss.Corpus.from_sequences(["a"]), ss.Corpus.from_sequences(["a", "b"]))
     with pytest.raises(InvalidData, match="pair 0"):
         ss.PairCorpus.from_pairs([5])
+
+
+def test_many_rows_are_taken_like_few(monkeypatch):
+    rng = np.random.default_rng(0)
+    corpus = ss.Corpus.from_sequences([rng.integers(0, 5, size=n).tolist() for n in range(12)])
+    rows = rng.integers(-12, 12, size=30)
+    few = corpus.take(rows)
+    monkeypatch.setattr("sigmastar.corpus.taking.LARGE", 0)
+    assert corpus.take(rows) == few
+    assert [list(sequence) for sequence in few] == [corpus[int(row)] for row in rows]
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_rows_are_sorted_like_words(depth):
+    rng = np.random.default_rng(depth)
+    words = ["".join(rng.choice(list("abc"), size=rng.integers(0, 7))) for _ in range(200)] + [""]
+    corpus = ss.Corpus.from_sequences(words)
+    order = np.array(sorted(range(len(words)), key=lambda i: words[i][:depth]))
+    starts = [words[i][:depth] for i in order]
+    edges = [i for i in range(1, len(order)) if starts[i] != starts[i - 1]]
+    runs = np.array([0, *edges, len(order)])
+    sort_rows(corpus.symbols, corpus.offsets, order, runs, depth)
+    assert [words[i] for i in order] == sorted(words)
+    shared = np.empty(len(words), dtype=np.int32)
+    ordered = corpus.take(order)
+    shared_prefixes(ordered.symbols, ordered.offsets, shared)
+    pairs = zip(["", *sorted(words)], sorted(words), strict=False)
+    assert [
+        max(n for n in range(8) if one[:n] == other[:n] and n <= min(len(one), len(other)))
+        for one, other in pairs
+    ] == shared.tolist()
+
+
+@pytest.mark.parametrize("size", [3, 254, 255, 300])
+def test_ascii_text_is_coded_like_any_other(size):
+    symbols = [*(chr(c) for c in range(97, 122)), *range(1000)][:size]
+    alphabet = ss.Alphabet([*symbols, "<?>"], unk="<?>")
+    text = "abc~xyz"
+    wanted = [alphabet.index(c) if c in symbols else len(symbols) for c in text]
+    assert alphabet.encode(text).tolist() == wanted
+    assert alphabet.encode(list(text)).tolist() == wanted
+    assert alphabet.raw_codes(text, unknown="ignore").tolist() == [
+        code if code < len(symbols) else -1 for code in wanted
+    ]
+    with pytest.raises(UnknownSymbol, match="'~'"):
+        alphabet.encode("ab~", unknown="error")

@@ -1,6 +1,7 @@
 """Corpora in parts: whatever the parts, the same sequences, the same alphabet, the same words."""
 
 import gzip
+import lzma
 import os
 import threading
 import time
@@ -75,12 +76,15 @@ def test_files_come_in_the_order_given_and_by_name(tmp_path):
     for name in ("b.txt", "a.txt", "c.log"):
         (tmp_path / name).write_text(name[0] + "\n")
     (tmp_path / "z.txt.gz").write_bytes(gzip.compress(b"z\nz\n"))
+    (tmp_path / "zz.txt.xz").write_bytes(lzma.compress(b"x\nx\n"))
 
     def letters(files):
         return "".join(s[0] for s in Partitions.from_files(files, "words", part_bytes=1)[:])
 
-    assert letters(tmp_path) == "abczz"
-    assert letters([tmp_path / "c.log", str(tmp_path / "*.txt*")]) == "cabzz"
+    assert letters(tmp_path) == "abczzxx"
+    whole = Partitions.from_files(tmp_path / "z*", "words", part_bytes=1)
+    assert whole.n_parts == 2  # compressed files cannot be entered in the middle
+    assert letters([tmp_path / "c.log", str(tmp_path / "*.txt*")]) == "cabzzxx"
     with pytest.raises(DataNotFound, match="no file matches"):
         letters(str(tmp_path / "*.none"))
     with pytest.raises(DataNotFound, match="cannot be opened"):
@@ -313,3 +317,12 @@ def test_headers_of_parts_are_read_by_one_thread_at_a_time(tmp_path, monkeypatch
     monkeypatch.setattr(np, "load", watched)
     opened = list(in_order(lambda _: len(part.open(corpus.alphabet)), range(8), 4))
     assert (opened, max(most)) == ([3] * 8, 1)
+
+
+def test_a_frame_of_dask_is_read_by_its_partitions():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    rows = pd.DataFrame({"id": [1, 1, 2, 2, 3], "at": [2, 1, 1, 2, 1], "on": list("abcde")})
+    frame = dd.from_pandas(rows, npartitions=3).shuffle("id")
+    parts = Partitions.from_dataframe(frame, sequence="id", symbol="on", order="at")
+    assert sorted(map("".join, parts[:])) == ["ba", "cd", "e"]
+    assert parts.n_parts == frame.npartitions

@@ -276,3 +276,20 @@ def test_solutions(tmp_path):
     ]:
         with pytest.raises(ParseError, match=message):
             ss.read_solution(write(path, text))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ab", "ab\n", "a\r\n\r\nb\r", "a\r\r\nb\rc\n\n", "ü\r\n\nзи\u2028ма\x85\n", "\n\n"]
+)
+@pytest.mark.parametrize("block", [1, 4, 1 << 20])
+def test_lines_of_characters_are_those_between_line_ends(tmp_path, monkeypatch, text, block):
+    monkeypatch.setattr("sigmastar.corpus.readers.source.BLOCK", block)
+    path = tmp_path / "text"
+    path.write_bytes(text.encode())
+    rows = text.split("\n")
+    rows = rows[:-1] if rows[-1] == "" else rows
+    wanted = [list(row.removesuffix("\r")) for row in rows]
+    assert list(ss.read_corpus(path, "chars")) == wanted
+    letters = ss.Alphabet("ab")
+    given = ss.read_corpus(path, "chars", alphabet=letters, unknown="ignore")
+    assert list(given) == [[c for c in row if c in "ab"] for row in wanted]

@@ -128,7 +128,7 @@ MACHINES_DRAWN = {
     "pfa": "probabilistic automata",
     "dpfa": "deterministic automata",
 }
-TABLES = ("1", "2", "accuracy", "composition", "all")
+TABLES = ("1", "2", "accuracy", "composition", "trained", "all")
 RUNTIME_METHODS = (
     "spectral-string",
     "spectral",

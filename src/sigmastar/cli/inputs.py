@@ -77,7 +77,15 @@ def read_for(model: Any, data: str, format: str | None, unknown: str | None) -> 
     try:
         return read_corpus(data, format, alphabet=known, unknown=unknown)  # type: ignore[arg-type]
     except UnknownSymbol as error:
-        raise UnknownSymbol(f"{data}: {error} (On the command line: --unknown ignore.)") from None
+        source = "standard input" if data == "-" else data
+        raise UnknownSymbol(f"{source}: {error} (On the command line: --unknown ignore.)") from None
+
+
+def tell_nothing(data: str) -> None:
+    """Say that a file is empty, where a command would otherwise end without a word."""
+    from sigmastar.cli.output import note
+
+    note(f"{'standard input' if data == '-' else data} holds no sequences: nothing was done.")
 
 
 def read_any(data: str, format: str | None) -> Corpus:

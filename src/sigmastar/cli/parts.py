@@ -57,21 +57,12 @@ class Spread:
         if self.workers is None:
             yield self.cluster
             return
-        from sigmastar.core.extras import require
+        from sigmastar.core.local_cluster import local_client
         from sigmastar.core.memory import memory_budget
 
-        distributed = require("distributed", "dask", "--workers")
         limit = "auto" if self.memory is None else memory_budget(self.memory) // self.workers
-        with distributed.LocalCluster(
-            n_workers=self.workers,
-            threads_per_worker=1,
-            memory_limit=limit,
-            local_directory=None if self.scratch is None else str(self.scratch),
-            dashboard_address=":0",
-            silence_logs=50,
-        ) as cluster:
-            with distributed.Client(cluster, set_as_default=False) as client:
-                yield client
+        with local_client(self.workers, memory=limit, scratch=self.scratch) as client:
+            yield client
 
     @contextmanager
     def partitions(self, data: str, format: str | None, **options: Any) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import load_automaton, read_for, symbol_text, text_format
+from sigmastar.cli.inputs import load_automaton, read_for, symbol_text, tell_nothing, text_format
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
 from sigmastar.cli.parts import Spread, apply_to_files, digest_of, read_part, tell_written
@@ -80,6 +80,8 @@ def score(
             f"{len(corpus):,} sequences, mean log-probability {summary['mean_log_proba']:.4f} "
             f"({summary['log_proba_per_symbol']:.4f} per symbol, ends counted)"
         )
+    else:
+        tell_nothing(data)
 
 
 def perplexity(
@@ -164,6 +166,8 @@ def predict(
         emit_json(rows, output)
         return
     emit_lines(map(_prediction, found), output)
+    if not found:
+        tell_nothing(data)
 
 
 def _prediction(row: list[tuple[Any, float]]) -> str:

@@ -131,15 +131,30 @@ class ClusterRunner(Runner):
 
     def _result(self, future: Any) -> Any:
         """Wait for a result; say why, if there is nobody left to work on it."""
+        distributed = require("distributed", "dask", "working on a cluster")
         try:
             return future.result()
         except CancelledError:
-            if self._attendance is not None and self._attendance.lost:
-                raise WorkersLost(
-                    "the cluster has had no worker for ten minutes. Start workers for "
-                    f"{self.client.scheduler.address}, or look why they end."
-                ) from None
-            raise
+            raise WorkersLost(self._why_lost()) from None
+        except distributed.KilledWorker as error:
+            raise WorkersLost(
+                f"workers died whenever they came to {error.task}: the last was "
+                f"{error.last_worker.address}. If they ran out of memory, give them more or make "
+                "parts smaller (part_bytes); where machines are taken away, raise Dask's "
+                "distributed.scheduler.allowed-failures."
+            ) from None
+
+    def _why_lost(self) -> str:
+        address = self.client.scheduler.address
+        if self._attendance is not None and self._attendance.lost:
+            return (
+                f"the cluster has had no worker for ten minutes. Start workers for {address}, or "
+                "look why they end."
+            )
+        return (
+            f"the scheduler at {address} is gone, or has dropped the work. Start it again and run "
+            "the same once more: what checkpoints and finished parts hold is not done again."
+        )
 
     def _send(self, value: Any) -> Any:
         """Put a value on the cluster as the result of a task, which can be computed again."""

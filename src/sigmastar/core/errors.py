@@ -95,7 +95,7 @@ class DataNotFound(SigmastarError, OSError):
 
 
 class WorkersLost(SigmastarError, RuntimeError):
-    """A cluster has stayed without any worker."""
+    """A cluster has stayed without any worker, or its scheduler is gone."""
 
 
 class PoorModelWarning(UserWarning):

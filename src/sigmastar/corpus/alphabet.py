@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import repeat
 from typing import Literal, TypeAlias
 
@@ -32,6 +33,8 @@ Unknown: TypeAlias = Literal["error", "ignore", "unk"]
 UNKNOWN_SYMBOL = "<unk>"
 _UNKNOWN_RULE = Choice("error", "ignore", "unk")
 _MISSING = -1
+_FEW_TO_COMPARE = 10_000  # symbols: to compare spellings of more takes seconds
+_ABSENT_BYTE = 255  # in a table of bytes: no code is that large
 
 
 def check_unknown(unknown: str) -> None:
@@ -70,7 +73,7 @@ class Alphabet:
     ['c', 'a', 'b']
     """
 
-    __slots__ = ("_codes", "_table", "symbols", "unk", "unknown")
+    __slots__ = ("_byte_table", "_codes", "_table", "symbols", "unk", "unknown")
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class Alphabet:
         self.unknown: Unknown = ("error" if unk is None else "unk") if unknown is None else unknown
         check_unknown(self.unknown)
         self._table: SymbolArray | None = None
+        self._byte_table: bytes | None = None
 
     def shown(self, most: int = 20) -> str:
         """Write the first symbols for people to read."""
@@ -212,6 +216,8 @@ class Alphabet:
 
     def _encode_text(self, text: str, unknown: Unknown, missing: int) -> SymbolArray:
         """Encode characters through a table indexed by code point."""
+        if text.isascii() and len(self) < _ABSENT_BYTE:
+            return self._encode_ascii(text, unknown, missing)
         if self._table is None:
             points = [(ord(s), i) for s, i in self._codes.items() if type(s) is str and len(s) == 1]
             self._table = np.full(max((p for p, _ in points), default=0) + 2, _MISSING, np.int32)
@@ -228,6 +234,23 @@ class Alphabet:
                 codes[absent] = missing
         return codes
 
+    def _encode_ascii(self, text: str, unknown: Unknown, missing: int) -> SymbolArray:
+        """Encode characters of one byte each by a table of bytes."""
+        if self._byte_table is None:
+            table = bytearray([_ABSENT_BYTE]) * 256
+            for symbol, code in self._codes.items():
+                if type(symbol) is str and len(symbol) == 1 and symbol.isascii():
+                    table[ord(symbol)] = code
+            self._byte_table = bytes(table)
+        coded = text.encode("ascii").translate(self._byte_table)
+        codes: SymbolArray = np.frombuffer(coded, dtype=np.uint8).astype(np.int32)
+        absent = coded.find(_ABSENT_BYTE)
+        if absent >= 0:
+            if unknown == "error":
+                raise self._unknown(text[absent], of_text=True)
+            codes[codes == _ABSENT_BYTE] = missing
+        return codes
+
     def _unknown(self, symbol: object, *, of_text: bool = False) -> UnknownSymbol:
         if of_text and any(isinstance(known, str) and len(known) > 1 for known in self.symbols):
             return UnknownSymbol(
@@ -241,9 +264,18 @@ class Alphabet:
                 f"({type(twin).__name__}) is. Turn the symbols into {type(twin).__name__}."
             )
         return UnknownSymbol(
-            f"symbol {symbol!r} is not in the alphabet of {len(self)} symbols. Use "
+            f"symbol {symbol!r} is not in the alphabet of {len(self)} symbols. "
+            f"{self._neighbour(symbol)}Use "
             'unknown="ignore" to drop such symbols or unknown="unk" to map them to one symbol.'
         )
+
+    def _neighbour(self, symbol: object) -> str:
+        """Ask about a symbol that is spelled nearly alike."""
+        if not isinstance(symbol, str) or not 2 < len(symbol) < 100 or len(self) > _FEW_TO_COMPARE:
+            return ""
+        names = [known for known in self.symbols if isinstance(known, str)]
+        found = get_close_matches(symbol, names, 1, 0.7)
+        return f"Did you mean {found[0]!r}? " if found else ""
 
     def _twin(self, symbol: object) -> Symbol | None:
         """Return the symbol that is written alike and was probably meant: '5' for 5."""

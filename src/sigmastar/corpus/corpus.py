@@ -6,6 +6,7 @@ begins (int64, one more than there are sequences): four bytes a symbol and eight
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from types import EllipsisType
@@ -23,6 +24,7 @@ from sigmastar.core.types import BoolArray, IndexArray, Symbol, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown, collect_codes, plain, policy_of
 from sigmastar.corpus.dataframes import grouped_rows, refuse_tables
 from sigmastar.corpus.kernels.trie import STEPS_A_SYMBOL, grow_trie
+from sigmastar.corpus.taking import take_rows
 
 __all__ = ["Corpus", "Sequences", "as_corpus"]
 
@@ -233,11 +235,7 @@ class Corpus(Sequence[list[Symbol]]):
     def take(self, rows: ArrayLike) -> Corpus:
         """Return the corpus of the given sequences, in the given order."""
         where = np.arange(len(self))[np.asarray(rows, dtype=np.int64)]  # resolves negative rows
-        lengths = self.lengths[where]
-        offsets = offsets_of(lengths)
-        # Position of every kept symbol: its sequence's start plus its place within the sequence.
-        source = np.repeat(self.offsets[where] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return Corpus._trusted(self.symbols[source], offsets, self.alphabet)
+        return Corpus._trusted(*take_rows(self.symbols, self.offsets, where), self.alphabet)
 
     def __iter__(self) -> Iterator[list[Symbol]]:
         for index in range(len(self)):
@@ -274,6 +272,7 @@ class Corpus(Sequence[list[Symbol]]):
             np.empty(self.n_symbols + 1, dtype=np.int32),
             np.empty(int(self.lengths.max(initial=0)) + 2, dtype=np.int64),
             ends,
+            np.empty(0, dtype=np.int32),
         )
         _, first, counts = np.unique(ends, return_index=True, return_counts=True)
         order = np.argsort(first)
@@ -291,6 +290,8 @@ class Corpus(Sequence[list[Symbol]]):
         if alphabet == self.alphabet:
             return self
         table = alphabet.raw_codes(self.alphabet.symbols, unknown="ignore")
+        if (table >= 0).all():
+            return Corpus._trusted(table[self.symbols], self.offsets, alphabet)
         used = np.zeros(len(self.alphabet), dtype=bool)
         used[self.symbols] = True
         if (table[used] < 0).any():
@@ -322,10 +323,19 @@ def as_corpus(
 
 
 def _as_list_of_sequences(sequences: Iterable[Iterable[Symbol]]) -> list[Iterable[Symbol]]:
-    if isinstance(sequences, (str, bytes)):
+    if isinstance(sequences, os.PathLike):
         raise InvalidData(
-            f"expected a list of sequences; got the single string {sequences[:40]!r}. "
-            "Wrap it in a list: [text]."
+            f"expected a list of sequences; got a path, {os.fspath(sequences)!r}. Read the file "
+            "first: read_corpus(path)."
+        )
+    if isinstance(sequences, (str, bytes)):
+        a_file = len(sequences) < 1000 and b"\0" not in os.fsencode(sequences)
+        if a_file and os.path.isfile(sequences):
+            remedy = "It is the name of a file: read_corpus(path) reads it."
+        else:
+            remedy = "Wrap it in a list: [text]."
+        raise InvalidData(
+            f"expected a list of sequences; got the single string {sequences[:40]!r}. {remedy}"
         )
     refuse_tables(sequences)
     try:

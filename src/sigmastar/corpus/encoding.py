@@ -113,7 +113,7 @@ def encode_parts(
             reading = runner.stream(_write_part, shared, sources, parts)
         else:
             handles = runner.place(_read_part, shared, sources, parts)
-            reading = runner.stream(_told, None, handles, parts)
+            reading = runner.stream(_told, alphabet, handles, parts)
         reads: list[_Read] = []
         for read in reading:
             reads.append(read)
@@ -150,10 +150,12 @@ def _read_part(shared: tuple[Alphabet | None, Unknown], source: PartSource, _: A
         return error
 
 
-def _told(_: Any, corpus: Corpus | SigmastarError, __: Any) -> _Read:
+def _told(coding: Alphabet | None, corpus: Corpus | SigmastarError, _: Any) -> _Read:
     if isinstance(corpus, SigmastarError):
         return _Read((), Facts(0, 0, ""), corpus)
-    return _Read(corpus.alphabet.symbols, _facts(corpus))
+    if coding is None:  # it will be coded anew, and be known by the codes it has then
+        return _Read(corpus.alphabet.symbols, Facts(len(corpus), corpus.n_symbols, ""))
+    return _Read((), _facts(corpus))
 
 
 def _write_part(
@@ -162,8 +164,7 @@ def _write_part(
     corpus = _read_part(shared, source, None)
     if isinstance(corpus, Corpus):
         part.write(corpus)
-    told = _told(None, corpus, None)
-    return told if shared[0] is None else told._replace(symbols=())
+    return _told(shared[0], corpus, None)
 
 
 def _rewrite_part(alphabet: Alphabet, part: ScratchPart, symbols: tuple[Symbol, ...]) -> Facts:

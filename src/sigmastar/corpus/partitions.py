@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, Unpack
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
@@ -280,7 +280,8 @@ class Partitions:
             )
         wanted = len(self) if index.stop is None else max(index.stop, 0)
         taken: list[Corpus] = []
-        with closing(self.corpora()) as parts:
+        # No more than that many come from each part: what is not wanted stays where it is.
+        with closing(self.stream(partial(_first, wanted))) as parts:
             while wanted > 0 and (part := next(parts, None)) is not None:
                 taken.append(part[:wanted])
                 wanted -= len(part)
@@ -288,7 +289,7 @@ class Partitions:
 
     def corpora(self) -> Generator[Corpus]:
         """Give each part as a corpus, in order."""
-        return self.stream(_same_corpus)
+        return self.stream(partial(_first, None))
 
     def stream(self, function: Callable[[Corpus], R]) -> Generator[R]:
         """Apply a function to each part where it is; give the results in order.
@@ -389,8 +390,8 @@ def _apply(shared: tuple[Alphabet, Callable[[Corpus], R]], part: Any, extra: Any
     return function(open_part(alphabet, part, extra))
 
 
-def _same_corpus(corpus: Corpus) -> Corpus:
-    return corpus
+def _first(n: int | None, corpus: Corpus) -> Corpus:
+    return corpus[:n]
 
 
 def _count_symbols(corpus: Corpus) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -15,7 +16,6 @@ from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 __all__ = ["corpus_to_learn", "has_names"]
 
 _LOOKED_AT = 1000  # sequences, to tell words from characters
-_MOST_WORDS = 200  # distinct ones: running text has more
 
 
 def corpus_to_learn(
@@ -30,8 +30,8 @@ def corpus_to_learn(
     more than one character, of which there may be more than were seen), and "error" for others.
     """
     policy = None if unknown == "auto" else unknown
-    if alphabet is None and isinstance(X, list):
-        _tell_characters(X)
+    if alphabet is None:
+        X = _looked_at(X)
     corpus = as_corpus(X, lengths=lengths, alphabet=alphabet, unknown=policy)
     if unknown == "auto":
         named = alphabet is None and has_names(corpus.alphabet)
@@ -62,24 +62,51 @@ def _refuse_numbers(alphabet: Alphabet) -> None:
         )
 
 
-def _tell_characters(texts: list[Any]) -> None:
-    """Warn of strings that look like a few words, said again and again, with spaces between.
+def _looked_at(sequences: Any) -> Any:
+    """Look at what sequences are; return them, begun anew where they can be taken only once."""
+    if isinstance(sequences, Iterator):
+        some = list(islice(sequences, _LOOKED_AT))
+        _tell_characters(some)
+        return chain(some, sequences)
+    # Strings in an array, a column of a table or a list; a corpus tells of itself.
+    if not isinstance(sequences, (Corpus, str, bytes)) and hasattr(sequences, "__iter__"):
+        some = list(islice(sequences, _LOOKED_AT))
+        _tell_characters(some)
+        if hasattr(sequences, "to_list"):
+            _tell_events(some)
+    return sequences
+
+
+def _tell_events(cells: list[Any]) -> None:
+    """Warn of a column of a table whose cells look like events: a few names, again and again."""
+    if not cells or not all(isinstance(cell, str) and " " not in cell.strip() for cell in cells):
+        return
+    if 3 * len(set(cells)) <= len(cells) and any(len(cell) > 1 for cell in cells):
+        warnings.warn(
+            f"each cell of a column is learned as a sequence of characters, {cells[0][:30]!r} for "
+            "one. If cells are events: Corpus.from_dataframe(df, sequence='session', "
+            "symbol='event'), or [column.to_list()] for one sequence of all. If they are sequences "
+            "of characters: [list(text) for text in column].",
+            CharactersWarning,
+            stacklevel=7,
+        )
+
+
+def _tell_characters(some: list[Any]) -> None:
+    """Warn of strings that look like words with spaces between them.
 
     Pieces of one length are cut from running text: there characters are meant.
     """
-    some = texts[:_LOOKED_AT]
-    if not some or not all(type(text) is str for text in some):
+    if not some or not all(isinstance(text, str) for text in some):
         return
     if len(some) > 2 and len({len(text) for text in some[:-1]}) == 1 and len(set(some)) > 1:
         return
-    spaced = [text.split() for text in some if " " in text.strip()]
-    words = list(chain.from_iterable(spaced))
-    few = len(set(words)) <= min(len(words) / 3, _MOST_WORDS)
-    if 2 * len(spaced) > len(some) and few and any(len(word) > 1 for word in words):
+    spaced = [text for text in some if " " in text.strip()]
+    if 2 * len(spaced) > len(some):
         warnings.warn(
-            f"strings are learned character by character, {some[0][:30]!r} with its spaces. If "
+            f"strings are learned character by character, {spaced[0][:30]!r} with its spaces. If "
             "words are meant: [text.split() for text in X]. If characters are: [list(text) for "
             "text in X].",
             CharactersWarning,
-            stacklevel=5,
+            stacklevel=7,
         )

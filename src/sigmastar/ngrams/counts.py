@@ -108,6 +108,10 @@ class NgramCounts:
         codes, none = np.empty(0, np.uint64), np.empty(0, np.int64)
         return cls(n_symbols, depth, 0, codes, none, codes, none)
 
+    def __sizeof__(self) -> int:
+        arrays = (self.windows, self.window_counts, self.firsts, self.first_counts)
+        return sum(array.nbytes for array in arrays)  # a cluster moves the lighter of two
+
     @property
     def bits(self) -> int:
         """How many bits of a code one symbol takes."""

@@ -27,14 +27,19 @@ def grow_trie(
     symbol: SymbolArray,
     level_starts: IndexArray,
     ends: SymbolArray,
+    shared: SymbolArray,
 ) -> tuple[int, int]:
     """Grow the trie; return the number of nodes and of levels.
 
     ``parent`` and ``symbol`` (room for one more than there are symbols) receive the nodes,
     ``level_starts`` (room for the longest length plus two) the first node of each level and the
     number of nodes, ``ends`` the node at which each sequence ends.
+
+    Of sequences that are sorted like words ``shared`` tells how many first symbols each has in
+    common with the one before, and none has to be looked up; it is empty for others.
     """
     n_sequences = len(offsets) - 1
+    is_sorted = len(shared) > 0
     active = np.empty(n_sequences, np.int32)  # sequences that go on at this depth
     at_node = np.zeros(n_sequences, np.int32)  # where each of them stands
     n_active = 0
@@ -59,7 +64,7 @@ def grow_trie(
         visits = np.zeros(n_active, np.int32)
         n_shared = 0
         for i in range(n_active):
-            if not alone[at_node[active[i]] - level_first]:
+            if not is_sorted and not alone[at_node[active[i]] - level_first]:
                 n_shared += 1
         size = 4
         while size < 2 * n_shared:
@@ -73,7 +78,10 @@ def grow_trie(
             node = at_node[sequence]
             code = symbols[offsets[sequence] + depth]
             child = -1
-            if not alone[node - level_first]:  # a lone sequence can meet no other any more
+            if is_sorted:
+                if shared[sequence] > depth:  # then the one before goes on too, and was the last
+                    child = n_children - 1
+            elif not alone[node - level_first]:  # a lone sequence can meet no other any more
                 key = np.int64(node) * n_symbols + code
                 # Keys of a level are near neighbours: folding high bits down spreads them enough.
                 slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 21)) & (size - 1)

@@ -17,13 +17,20 @@ from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.joined_pairs import join_pairs
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.corpus.readers.cutting import in_whole_file
-from sigmastar.corpus.readers.detect import JSON_LINES, TAGGED, detect_format
+from sigmastar.corpus.readers.detect import (
+    JSON_LINES,
+    TAGGED,
+    detect_format,
+    has_two_columns,
+    refuse_columns,
+)
 from sigmastar.corpus.readers.growing import (
     BLOCK_SYMBOLS,
     Coder,
     Held,
     cut,
     encode_blocks,
+    encode_texts,
     join,
     number_blocks,
     sort_alphabet,
@@ -39,7 +46,7 @@ from sigmastar.corpus.readers.tagged import (
     two_columns,
     word_tag_lines,
 )
-from sigmastar.corpus.readers.text import character_lines, chunks, token_lines
+from sigmastar.corpus.readers.text import character_blocks, chunks, token_lines
 from sigmastar.corpus.readers.treba import treba_blocks
 from sigmastar.corpus.readers.tsv import tsv_pairs
 
@@ -121,15 +128,10 @@ def read_corpus_as(
     _check(alphabet, unknown, limit)
     with Source(path) as source:
         found = _format_of(source, format, chunk)
-        named = base_name(source.path).endswith(".tsv")
         if format is None and b"\0" in source.head():
             raise InvalidData(f"{source.path}: is not text; it holds zero bytes.")
-        if found == "pairs" and format is None and column is None and not named:
-            raise InvalidData(
-                f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
-                "format='pairs' to take the first column by characters, or leave the sequences "
-                "alone in the file (cut -f2). On the command line: -f pairs."
-            )
+        if format is None and column is None:
+            refuse_columns(source, found)
         blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, limit is None)
         corpus = join(list(cut(told(blocks, source.path), None, limit)))
     sort = found not in ("pautomac", "treba")
@@ -265,7 +267,8 @@ def read_tagged(
         CoNLL-U, three tab-separated columns (word, UPOS, XPOS), a word and its tag on a line
         (HunPos, CoNLL), lines of word/TAG, or JSON lines.
     format : {"conllu", "columns", "tag-tsv", "word-tag", "jsonl"}, optional
-        Found out from name and content by default; "columns" must be said.
+        Found out from name and content by default; "columns" only where blank lines stand between
+        sentences.
     column : {"upos", "xpos", "lemma"}
         Which tags, or lemmas instead; word/TAG lines have one kind of tag only and no lemmas.
     source_alphabet, target_alphabet : Alphabet, optional
@@ -281,6 +284,8 @@ def read_tagged(
     _check(target_alphabet, unknown, limit)
     with Source(path) as source:
         format = detect_format(source, format)
+        if format == "pairs" and has_two_columns(source.head()):
+            format = "columns"  # a word and its tag on a line, and sentences between blank lines
         if format not in TAGGED and not source.head(1):
             raise InvalidData(f"{source.path}: has no tagged sentences; the file is empty.")
         if format not in TAGGED:
@@ -334,8 +339,10 @@ def _blocks(
         sequences = json_sequences(source)
     elif format == "chunks":
         sequences = chunks(source, chunk or 1)
+    elif format == "chars":
+        return encode_texts(character_blocks(source), alphabet, unknown)
     else:
-        sequences = character_lines(source) if format == "chars" else token_lines(source)
+        sequences = token_lines(source)
     return encode_blocks(sequences, alphabet, unknown, size)
 
 

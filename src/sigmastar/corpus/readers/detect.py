@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.rules import AnyOf, Choice, Nothing, check
 from sigmastar.corpus.readers.source import Source, base_name
 
-__all__ = ["FORMATS", "TAGGED", "detect_format"]
+__all__ = ["FORMATS", "TAGGED", "detect_format", "format_of", "has_two_columns", "refuse_columns"]
 
 FORMATS = (
     "pautomac",
@@ -45,10 +46,11 @@ def detect_format(source: Source, format: str | None) -> str:
         return "conllu"
     if name.endswith(JSON_LINES):
         return "jsonl"
-    return _by_content(source.head())
+    return format_of(source.head())
 
 
-def _by_content(head: bytes) -> str:
+def format_of(head: bytes) -> str:
+    """Return what the first lines of a file look like."""
     text = head.decode("utf-8", "replace")
     lines = text.split("\n")
     if len(lines) > 1:
@@ -71,6 +73,43 @@ def _by_content(head: bytes) -> str:
     if all(len(c) >= 2 for c in columns):
         return "pairs"
     return "word-tag" if _has_tags(filled) else "words"
+
+
+def has_two_columns(head: bytes) -> bool:
+    """Tell words with a tag each, blank lines between sentences, from pairs without any."""
+    lines = head.split(b"\n")[:-1]  # the last is empty, or cut anywhere
+    filled = [line for line in lines if line.strip()]
+    return len(filled) < len(lines) and all(line.count(b"\t") == 1 for line in filled)
+
+
+def refuse_columns(source: Source, found: str) -> None:
+    """Ask what is meant by columns where sequences are expected; ``found`` is a format guessed."""
+    if found == "pairs" and not base_name(source.path).endswith(".tsv"):
+        raise InvalidData(
+            f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
+            "format='pairs' to take the first column by characters, or leave the sequences "
+            "alone in the file (cut -f2). On the command line: -f pairs."
+        )
+    if found == "words" and _is_table(source):
+        raise InvalidData(
+            f"{source.path}: looks like a table with commas between its columns. For "
+            "measurements: read_frames, sigmastar sensors; for events, one a row: "
+            "Corpus.from_dataframe. If every line is a sequence of words all the same, say "
+            "format='words' (on the command line: -f words)."
+        )
+
+
+def _is_table(source: Source) -> bool:
+    """Tell a table with commas or semicolons from lines of words that have some."""
+    lines = [line for line in source.head().split(b"\n")[:-1] if line.strip()][:200]
+    bare = base_name(source.path).endswith(".csv") or not any(len(x.split()) > 1 for x in lines)
+    return bare and len(lines) > 1 and any(_cut_alike(lines, mark) for mark in (b",", b";"))
+
+
+def _cut_alike(lines: list[bytes], mark: bytes) -> bool:
+    """Tell whether a mark stands in all lines equally often."""
+    times = {line.count(mark) for line in lines}
+    return len(times) == 1 and 0 not in times
 
 
 def _has_tags(rows: list[str]) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "Held",
     "cut",
     "encode_blocks",
+    "encode_texts",
     "join",
     "number_blocks",
     "sort_alphabet",
@@ -51,23 +52,27 @@ class Coder:
             return Corpus.from_sequences(sequences, alphabet=self.fixed, unknown=self.unknown)
         lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
         if all(type(sequence) is str for sequence in sequences):
-            codes = self._characters("".join(sequences))  # type: ignore[arg-type]
-        else:
-            flat = chain.from_iterable(sequences)
-            codes = np.fromiter(
-                map(self._codes.__getitem__, flat), dtype=np.int32, count=int(lengths.sum())
-            )
+            return self.encode_text("".join(sequences), lengths)  # type: ignore[arg-type]
+        flat = chain.from_iterable(sequences)
+        codes = np.fromiter(
+            map(self._codes.__getitem__, flat), dtype=np.int32, count=int(lengths.sum())
+        )
         self._grow()
         return Corpus(codes, offsets_of(lengths), self._alphabet)
+
+    def encode_text(self, text: str, lengths: IndexArray) -> Corpus:
+        """Encode sequences of characters, given as one text and the length of each."""
+        if self.fixed is not None:
+            return Corpus._encode(text, lengths, self.fixed, self.unknown)
+        return Corpus._trusted(self._characters(text), offsets_of(lengths), self._alphabet)
 
     def _characters(self, text: str) -> SymbolArray:
         """Encode characters by the alphabet so far; it grows where some are new to it."""
         codes = self._alphabet.raw_codes(text, unknown="ignore")
-        new = np.flatnonzero(codes < 0)
-        if len(new) == 0:
+        if len(codes) == 0 or codes.min() >= 0:
             return codes
-        for place in new.tolist():
-            self._codes[text[place]]  # counts up at a character that it has not met
+        for character in dict.fromkeys(text):
+            self._codes[character]  # counts up at a character that it has not met
         self._grow()
         return self._alphabet.raw_codes(text)
 
@@ -100,6 +105,15 @@ def encode_blocks(
     coder = Coder(alphabet, unknown)
     for block in grouped(sequences, size):
         yield coder.encode(block)
+
+
+def encode_texts(
+    texts: Iterable[tuple[str, IndexArray]], alphabet: Alphabet | None, unknown: Unknown | None
+) -> Iterator[Corpus]:
+    """Encode a stream of texts, each with the lengths of its sequences of characters."""
+    coder = Coder(alphabet, unknown)
+    for text, lengths in texts:
+        yield coder.encode_text(text, lengths)
 
 
 def number_blocks(

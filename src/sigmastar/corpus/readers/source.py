@@ -18,7 +18,16 @@ from typing import IO, Any, BinaryIO
 
 from sigmastar.core.errors import DataNotFound, ParseError
 
-__all__ = ["MAX_LINE", "Damaged", "Source", "base_name", "expanded", "is_compressed"]
+__all__ = [
+    "MAX_LINE",
+    "Damaged",
+    "Source",
+    "base_name",
+    "check_utf8",
+    "expanded",
+    "is_compressed",
+    "not_utf8",
+]
 
 BLOCK = 1 << 20
 MAX_LINE = 1 << 26
@@ -94,6 +103,12 @@ class Source:
             self._head += chunk
         return self._head[:size].removeprefix(_BOM)
 
+    def first(self) -> bytes:
+        """Look at what comes first; a pipe is not waited for longer than that takes."""
+        if not self._head:
+            self._head = self._next_chunk()
+        return self._head.removeprefix(_BOM)
+
     def chunks(self) -> Iterator[bytes]:
         """Give the text as it comes, cut anywhere."""
         first, self._head = self._head, b""
@@ -150,10 +165,7 @@ class Source:
         try:
             return block.decode("utf-8")
         except UnicodeDecodeError as error:
-            line = self.line + block.count(b"\n", 0, error.start)
-            column = error.start - block.rfind(b"\n", 0, error.start)
-            found = f"the byte 0x{block[error.start]:02x} at byte {column} of the line"
-            raise ParseError(self.path, line, "UTF-8 text", found) from None
+            raise not_utf8(self.path, self.line, error) from None
 
     def _next_chunk(self) -> bytes:
         try:
@@ -188,6 +200,30 @@ class _Stream(io.RawIOBase):
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
+
+
+def check_utf8(block: bytes, path: str, line: int) -> None:
+    """Raise the error of :func:`not_utf8` unless a block that begins at a line is UTF-8."""
+    if block.isascii():
+        return
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, line, error) from None
+
+
+def not_utf8(path: str, line: int, error: UnicodeDecodeError) -> ParseError:
+    """Say where text that begins at a line is not UTF-8, and how it becomes so."""
+    data, start = error.object, error.start
+    column = start - data.rfind(b"\n", 0, start)
+    found = f"the byte 0x{data[start]:02x} at byte {column} of the line"
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # a byte order mark of other sorts
+    likely = "UTF-16" if wide else "LATIN1"
+    name = "FILE" if path == "-" else path
+    remedy = f"Convert it, for instance: iconv -f {likely} -t UTF-8 {name} > converted.txt"
+    if not wide and b"\0" in data:
+        remedy = "It does not look like text at all: is it the right file?"
+    return ParseError(path, line + data.count(b"\n", 0, start), "UTF-8 text", f"{found}. {remedy}")
 
 
 def is_compressed(path: str | os.PathLike[str]) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 
-from sigmastar.core.errors import ParseError, TooLarge
-from sigmastar.corpus.readers.source import Source
+import numpy as np
 
-__all__ = ["character_lines", "chunks", "token_lines"]
+from sigmastar.core.errors import ParseError, TooLarge
+from sigmastar.core.types import IndexArray
+from sigmastar.corpus.readers.source import Source, not_utf8
+
+__all__ = ["character_blocks", "chunks", "token_lines"]
 
 
 def token_lines(source: Source) -> Iterator[list[str]]:
@@ -17,10 +20,18 @@ def token_lines(source: Source) -> Iterator[list[str]]:
         yield text.split()
 
 
-def character_lines(source: Source) -> Iterator[str]:
-    """Give the characters of each line, without its end."""
-    for _, text in source.lines():
-        yield text
+def character_blocks(source: Source) -> Iterator[tuple[str, IndexArray]]:
+    """Give the characters of many lines at a time, without their ends, and how many each has."""
+    for block in source.blocks():
+        text = source.decode(block).replace("\r\n", "\n")
+        whole = text if text.endswith("\n") else text.removesuffix("\r") + "\n"
+        ends = np.flatnonzero(np.frombuffer(_one_byte_each(whole), dtype=np.uint8) == ord("\n"))
+        yield whole.replace("\n", ""), np.diff(ends, prepend=-1) - 1
+
+
+def _one_byte_each(text: str) -> bytes:
+    """Turn each character into one byte; line ends stay what they are."""
+    return text.encode("ascii", "replace")
 
 
 def chunks(source: Source, size: int) -> Iterator[str]:
@@ -34,9 +45,7 @@ def chunks(source: Source, size: int) -> Iterator[str]:
         try:
             text = decoder.decode(data)
         except UnicodeDecodeError as error:
-            line += error.object.count(b"\n", 0, error.start)
-            found = f"the byte 0x{error.object[error.start]:02x}"
-            raise ParseError(source.path, line, "UTF-8 text", found) from None
+            raise not_utf8(source.path, line, error) from None
         line += text.count("\n")
         pending += text
         last = len(pending) - len(pending) % size
