@@ -17,12 +17,13 @@ import time
 from pathlib import Path
 
 EXAMPLES = {
-    "README, in ten lines": """
+    "README, twelve lines": """
 import sigmastar as ss
-logs = ["open read read close", "open write close", "open read close", "open close"] * 50
-est = ss.BaumWelchPFA(n_states=4, n_restarts=5, random_state=0)
+logs = ["open read close"] * 80 + ["open write close"] * 60 + ["open close"] * 40
+logs += ["open read read close"] * 20
+est = ss.BaumWelchPFA(n_states=5, n_restarts=5, random_state=0)
 est.fit([line.split() for line in logs])
-est.predict_next([["open", "write"]], k=2)
+est.predict_next([["open", "read"]], k=2)
 est.log_proba([["open", "close"], ["close", "open"]])
 est.save("logs.sigma")
 ss.likeliest_strings(ss.load("logs.sigma"), 3)

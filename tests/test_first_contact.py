@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import os
+import select
 import subprocess
 import sys
 import warnings
@@ -253,11 +255,32 @@ def test_compressed_text_is_tagged_as_text(xpos_tagger, tmp_path):
     assert target.getvalue() == b"the/DT dog/NN barks/VBZ\n"
 
 
+@pytest.mark.parametrize("form", ["-f lines", "-f tokens", "-f conllu", "--raw"])
+def test_text_in_another_encoding_is_refused_with_a_remedy(form, xpos_tagger, tmp_path):
+    text = "the dog\nin a café\n"
+    if form == "-f conllu":
+        text = "".join(f"{i}\t{w}" + 8 * "\t_" + "\n" for i, w in enumerate(["a", "café"], 1))
+    (tmp_path / "t.txt").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ss.errors.ParseError) as caught:
+        run("tagger", "tag", xpos_tagger, tmp_path / "t.txt", *form.split())
+    told = str(caught.value)
+    assert "t.txt:2: expected UTF-8 text, found the byte 0xe9 at byte " in told
+    assert f"iconv -f LATIN1 -t UTF-8 {tmp_path / 't.txt'}" in told
+    (tmp_path / "t.txt").write_bytes(text.encode("utf-16"))
+    with pytest.raises(ss.errors.ParseError, match="iconv -f UTF-16"):
+        run("tagger", "tag", xpos_tagger, tmp_path / "t.txt", *form.split())
+
+
 def test_a_pipe_gets_its_answer_line_by_line(xpos_tagger):
     command = [sys.executable, "-m", "sigmastar", "tagger", "tag", str(xpos_tagger)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    # Where Python itself writes everything at once, a missing flush would not be noticed.
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=buffered
+    ) as process:
         process.stdin.write(b"the dog barks\n")
         process.stdin.flush()
+        assert select.select([process.stdout], [], [], 60)[0], "nothing came for a minute"
         assert process.stdout.readline() == b"the/DT dog/NN barks/VBZ\n"
         process.stdin.close()
         assert process.stdout.read() == b""
@@ -398,16 +421,156 @@ def test_taggers_answer_to_the_same_names(tmp_path):
     assert not fst.has_confidence
 
 
-def test_words_in_strings_are_asked_about():
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["open read close", "open close"] * 9,
+        ["open read"],
+        ["a b a", "b a"],
+        ["it was a dark and stormy night", "the rain fell in torrents"],
+    ],
+)
+def test_words_in_strings_are_asked_about(texts):
+    with pytest.warns(
+        ss.errors.CharactersWarning, match=r"If words are meant: \[text.split"
+    ) as told:
+        ss.KneserNey(2).fit(texts)
+    assert told[0].filename == __file__
+
+
+def test_words_and_characters_are_learned_in_silence_where_they_are_told_apart():
     logs = ["open read close", "open close"] * 9
-    with pytest.warns(ss.errors.CharactersWarning, match=r"If words are meant: \[text.split"):
-        ss.KneserNey(2).fit(logs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learned = ss.KneserNey(2, unknown="error").fit([text.split() for text in logs])
         ss.KneserNey(2).fit([list(text) for text in logs])
-        ss.KneserNey(2).fit(["it was a dark and stormy night", "the rain fell in torrents"])
+        ss.KneserNey(2).fit(["anna", "new york", "hanna"])
         text = "the cat sat on the mat " * 9
         ss.KneserNey(2).fit([text[i : i + 10] for i in range(0, len(text), 10)])
     with pytest.raises(ss.errors.UnknownSymbol, match=r"character by character. Cut them"):
         learned.predict_next(["open read"])
+
+
+def told(*arguments, stdin=None):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", ["score", "predict"])
+def test_nothing_to_do_is_said(command, tmp_path):
+    ss.KneserNey(2).fit([["a", "b"]] * 5).save(tmp_path / "m.sigma")
+    (tmp_path / "empty.txt").write_text("")
+    assert "holds no sequences" in told(command, tmp_path / "m.sigma", tmp_path / "empty.txt")
+
+
+def test_text_that_is_not_cut_is_noticed(xpos_tagger, tmp_path):
+    (tmp_path / "raw.txt").write_text("The dog, they say, barks.\n")
+    note = told("tagger", "tag", xpos_tagger, tmp_path / "raw.txt")
+    assert "seems not to be cut into tokens: 'dog,' is tagged as one word. --raw cuts it" in note
+    (tmp_path / "cut.txt").write_text("Mr. Fox , they say , barks etc. .\nthe dog barks\n")
+    assert "not to be cut" not in told("tagger", "tag", xpos_tagger, tmp_path / "cut.txt")
+
+
+def test_a_treebank_in_a_pipe_is_told_from_text(xpos_tagger):
+    text = conllu(["the", "dog"], ["X", "X"], ["X", "X"])
+    tagged = run("tagger", "tag", xpos_tagger, "-t", "conllu", stdin=text)
+    assert tagged == conllu(["the", "dog"], ["X", "X"], ["DT", "NN"])
+
+
+def test_two_columns_with_blank_lines_are_tagged_sentences(tmp_path):
+    (tmp_path / "hunpos.tsv").write_text("the\tDT\ndog\tNN\n\na\tDT\ncat\tNN\n")
+    found = ss.read_tagged(tmp_path / "hunpos.tsv")
+    assert list(found.source) == [["the", "dog"], ["a", "cat"]]
+    (tmp_path / "pairs.tsv").write_text("the\tDT\ndog\tNN\n")
+    with pytest.raises(InvalidData, match="looks like 'pairs'"):
+        ss.read_tagged(tmp_path / "pairs.tsv")
+
+
+def test_files_without_pairs_are_named(tmp_path):
+    (tmp_path / "empty.tsv").write_text("")
+    with pytest.raises(InvalidData, match=r"empty\.tsv: holds no pairs"):
+        run("transducer", "train", tmp_path / "empty.tsv", "-o", tmp_path / "m.sigma")
+
+
+def test_letters_never_learned_are_named(tmp_path):
+    pairs = ss.PairCorpus.from_pairs([("anna", "ANNA"), ("nan", "NAN")] * 8)
+    ss.Transliterator("joint-ngram", order=2).fit(pairs).save(tmp_path / "m.sigma")
+    note = told("transducer", "apply", tmp_path / "m.sigma", stdin="Anna\n")
+    assert "1 input with symbols never learned (left out): 'A'" in note
+
+
+def test_the_first_of_equally_odd_events_is_pointed_at():
+    model = ss.SpectralWFA().fit([["open", "read", "close"], ["open", "close"]] * 30)
+    # After an unknown event nothing is like it was: the end is as odd but for rounding.
+    assert ss.anomaly_scores(model, [["open", "hack"]]).oddest.tolist() == [1]
+
+
+def test_a_symbol_spelled_nearly_alike_is_asked_about():
+    model = ss.KneserNey(2, unknown="error").fit([["login", "view", "leave"]] * 5)
+    with pytest.raises(ss.errors.UnknownSymbol, match=r"'veiw' is not in .* Did you mean 'view'\?"):
+        model.log_proba([["login", "veiw"]])
+
+
+def test_files_are_not_taken_for_sequences(tmp_path):
+    path = tmp_path / "logs.txt"
+    path.write_text("open close\n")
+    for given in (path, str(path)):
+        with pytest.raises(InvalidData, match="read_corpus"):
+            ss.SpectralWFA().fit(given)
+
+
+@pytest.mark.parametrize("kind", [tuple, iter, np.array, "pandas"])
+def test_words_in_strings_are_asked_about_wherever_they_are(kind):
+    if kind == "pandas":
+        kind = pytest.importorskip("pandas").Series
+    with pytest.warns(ss.errors.CharactersWarning, match="character by character"):
+        learned = ss.KneserNey(2).fit(kind(["open read", "open close"] * 3))
+    assert (
+        learned.model_
+        == ss.KneserNey(2).fit([list(t) for t in ["open read", "open close"] * 3]).model_
+    )
+
+
+def test_a_column_of_events_is_asked_about():
+    pandas = pytest.importorskip("pandas")
+    with pytest.warns(ss.errors.CharactersWarning, match="If cells are events"):
+        ss.KneserNey(2).fit(pandas.Series(["open", "read", "close"] * 9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.KneserNey(2).fit(pandas.Series(["anna", "hanna", "nan"]))
+        ss.KneserNey(2).fit([pandas.Series(["open", "read", "close"] * 9).to_list()])
+
+
+def test_a_checkpoint_is_not_taken_for_a_model_of_a_newer_version(tmp_path):
+    path = tmp_path / "run.ckpt"
+    data = [["a", "b"], ["b"]] * 9
+    ss.BaumWelchPFA(2, max_iter=2, random_state=0, checkpoint=str(path), checkpoint_every=0.0).fit(
+        data
+    )
+    with pytest.raises(ss.errors.FileFormatError, match="state of a run that may go on"):
+        ss.load(path)
+
+
+def test_a_model_given_as_text_is_not_converted(tmp_path):
+    ss.KneserNey(2).fit([["a", "b"]] * 5).save(tmp_path / "m.sigma")
+    with pytest.raises(InvalidData, match="does not look like text at all"):
+        ss.read_corpus(tmp_path / "m.sigma", "words")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("f.csv", "time stamp,event\n1,open file\n2,close\n"), ("f.txt", "0.5;1\n0.7;2\n")],
+)
+def test_tables_are_not_taken_for_sequences(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidData, match="looks like a table with commas"):
+        ss.read_corpus(tmp_path / name)
+    assert len(ss.read_corpus(tmp_path / name, "words")) == text.count("\n")
+    (tmp_path / "t.txt").write_text("well, yes\noh, no\n")
+    assert len(ss.read_corpus(tmp_path / "t.txt")) == 2
+
+
+def test_who_writes_openfst_files_is_told(tmp_path):
+    pfa = ss.PFA([1.0], [[[0.4]]], [0.6], ss.Alphabet("a"))
+    with pytest.raises(InvalidParameter, match=r"by model\.to_openfst\(\)\.write"):
+        ss.write_model(pfa, tmp_path / "m.fst")
