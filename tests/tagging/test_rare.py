@@ -15,9 +15,11 @@ from sigmastar.core.errors import (
     ParseError,
 )
 from sigmastar.core.model_files import Stored, read_stored, write_stored
+from sigmastar.core.remembered import Budget
 from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 from sigmastar.tagging.lexicon import vocabulary
 from sigmastar.tagging.lexicon.counts import Lexicon
+from sigmastar.tagging.taggers import lemmatizer, tokenizer
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.text import stream as text
 from tagging.oracles import random_model
@@ -73,6 +75,25 @@ def test_long_words_do_not_fill_the_memory(monkeypatch):
         cutting.tokenize("x" * (1000 + number))
     assert cutting._remembered == {}
     assert {word for _, word in lemmas._remembered} == {"cats", "dogs"}
+
+
+def test_all_models_together_remember_no_more_than_the_budget(monkeypatch):
+    budget = Budget(20_000)
+    for module in (vocabulary, tokenizer, lemmatizer):
+        monkeypatch.setattr(module, "remembered", budget)
+    fresh = HMMTagger(1).fit(SENTENCES, TAGGED)
+    taggers = [HMMTagger(1).fit(SENTENCES, TAGGED) for _ in range(10)]
+    words, lemmas = ss.Tokenizer.default(), ss.Lemmatizer({("NN", "s"): (True, 1, "")}, {})
+    rng = np.random.default_rng(3)
+    for turn in range(400):
+        (sentence,) = words.tokenize(" ".join(f"word{n}s" for n in rng.integers(0, 10**6, 8)))
+        assert taggers[turn % 10].predict([sentence]) == fresh.predict([sentence])
+        assert lemmas.lemmas([sentence], [["NN"] * 8])[0] == [word[:-1] for word in sentence]
+        fresh.vocabulary_.forget()
+        budget.drop(fresh.vocabulary_)
+        kept = [tagger.vocabulary_._memory for tagger in taggers]
+        guessed = sum(memory.n_guessed for memory in kept if memory is not None)
+        assert guessed + len(words._remembered) + len(lemmas._remembered) < 20_000 / 160
 
 
 CONLLU = "1\tdog\t_\tX\t_\t_\t_\t_\t_\t_\n\n"

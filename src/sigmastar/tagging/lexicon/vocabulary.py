@@ -17,6 +17,7 @@ import numpy as np
 from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
+from sigmastar.core.remembered import bytes_of_word, remembered
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.tagging.kernels.suffixes import N_SHAPES, Endings
@@ -97,7 +98,8 @@ class Vocabulary:
         """Return the number of each word, and the two classes of those beyond the known forms.
 
         Unknown words are guessed once and remembered. A memory only grows: numbers taken from it
-        stay right whatever other threads add, and when it is full a new one takes its place.
+        stay right whatever other threads add, and when it is full, or all
+        taggers together remember too much, a new one takes its place.
         """
         memory = self._remembered()
         numbers = _look_up(memory, sentences, total)
@@ -109,11 +111,17 @@ class Vocabulary:
             new = [word for word in words if word not in memory.codes]
             spans = word_spans(new)  # refuses what is no string
             if memory.is_full(new):
+                remembered.drop(self)
                 memory = self._memory = _Memory(self.forms)
                 new = [word for word in words if word not in memory.codes]
                 spans = word_spans(new)
             memory.add(new, np.stack([self.guess(spans, f) for f in (False, True)], axis=1))
+            remembered.grow(self, sum(map(bytes_of_word, new)))
         return _look_up(memory, sentences, total), memory.guessed
+
+    def forget(self) -> None:
+        """Give up what is remembered; who is looking something up keeps it as long as that."""
+        self._memory = None
 
     def _remembered(self) -> _Memory:
         """Return the memory; two threads may both begin one, of which one stays."""

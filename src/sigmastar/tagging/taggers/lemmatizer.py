@@ -17,6 +17,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
 from sigmastar.core.model_files import Stored
+from sigmastar.core.remembered import bytes_of_word, remembered
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.lexicon.words import join_words, split_words
@@ -116,11 +117,17 @@ class Lemmatizer(StoredModel):
         found = self._remembered.get((tag, word))
         if found is None:
             if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
+                self.forget()
+                remembered.drop(self)
             found = self._edit(word, tag).apply(word)
             if len(word) <= _LONGEST_REMEMBERED:
                 self._remembered[tag, word] = found
+                remembered.grow(self, bytes_of_word(word) + bytes_of_word(found))
         return found
+
+    def forget(self) -> None:
+        """Give up what is remembered of words."""
+        self._remembered.clear()
 
     def _edit(self, word: str, tag: str) -> Edit:
         known = tag if tag in self._tags else ANY_TAG

@@ -10,6 +10,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Codes, Fact, Proved, freeze_proved
 from sigmastar.core.model_files import Stored
+from sigmastar.core.remembered import bytes_of_word, remembered
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, IndexArray
@@ -118,15 +119,21 @@ class Tokenizer(Proved, StoredModel):
         return [[word.form for word in words] for words in self.annotate(text).words()]
 
     def _words(self, token: str) -> tuple[Word, ...]:
-        remembered: dict[str, tuple[Word, ...]] = self._remembered  # type: ignore[attr-defined]
-        found = remembered.get(token)
+        known: dict[str, tuple[Word, ...]] = self._remembered  # type: ignore[attr-defined]
+        found = known.get(token)
         if found is None:
-            if len(remembered) >= _MOST_REMEMBERED:
-                remembered.clear()
+            if len(known) >= _MOST_REMEMBERED:
+                self.forget()
+                remembered.drop(self)
             found = tuple(Word(form) for form in self.expansions.words(token))
             if len(token) <= _LONGEST_REMEMBERED:
-                remembered[token] = found
+                known[token] = found
+                remembered.grow(self, bytes_of_word(token) * (1 + len(found)))
         return found
+
+    def forget(self) -> None:
+        """Give up what is remembered of words."""
+        self._remembered.clear()  # type: ignore[attr-defined]
 
     def facts(self) -> dict[str, Any]:
         """Return what the tokenizer knows, in numbers."""
