@@ -207,3 +207,26 @@ def test_names_of_files_do_not_steer_the_terminal(place, tmp_path):
         done = process(*command)
         assert done.returncode == 0
         assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learn", "nowhere.txt"],
+        ["learn", "nowhere.txt", "-m", "em"],
+        ["tagger", "train", "nowhere.conllu", "-o", "t.sigma"],
+        ["tagger", "pipeline", "nowhere.conllu", "-o", "t.sigma"],
+        ["transducer", "train", "nowhere.tsv", "-o", "t.sigma"],
+        ["sensors", "train", "nowhere.csv", "-o", "t.sigma"],
+        ["report", "nowhere.sigma"],
+    ],
+)
+def test_a_missing_file_is_told_before_anything_heavy_is_imported(arguments):
+    code = (
+        "import sys\nfrom sigmastar.cli.main import app\n"
+        f"try:\n    app({arguments!r})\nexcept SystemExit as end:\n"
+        "    print(end.code, 'sklearn' in sys.modules, 'scipy.stats' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "1 False False\n"
+    assert f"'{next(a for a in arguments if 'nowhere' in a)}' cannot be opened" in done.stderr

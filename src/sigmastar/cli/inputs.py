@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sigmastar.core.errors import FileFormatError, UnknownSymbol
+from sigmastar.core.errors import DataNotFound, FileFormatError, UnknownSymbol
 
 if TYPE_CHECKING:
     from sigmastar.corpus.corpus import Corpus
@@ -31,6 +32,13 @@ def announce_stdin(path: object) -> None:
         from sigmastar.cli.output import note
 
         note("reading standard input; end it with Ctrl-D.")
+
+
+def expect(*paths: str | Path | None) -> None:
+    """Refuse paths that lead nowhere at once: what commands import next may take seconds."""
+    for path in map(str, filter(None, paths)):
+        if path != "-" and not os.path.exists(path) and not glob.has_magic(path):
+            raise DataNotFound(f"{path!r} cannot be opened (no such file). Check the path.")
 
 
 def reading_of(path: str | Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from sigmastar.automata.estimators.registry import offered_by_others
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.inputs import announce_stdin, expect
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
 from sigmastar.cli.parts import Spread
@@ -111,6 +111,7 @@ def learn(
     sigmastar learn logs.txt -m mixture -o next.sigma
     sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma
     """
+    expect(data)
     from sigmastar.automata.estimators.registry import find_method
     from sigmastar.corpus.readers.api import read_corpus_as
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sigmastar.cli import choices, options
+from sigmastar.cli.inputs import expect
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, wrote
 
@@ -61,6 +62,7 @@ def report(
     sigmastar report logs.sigma --data test.txt -o logs.html
     sigmastar report en.sigma --data en_ewt-test.conllu --column xpos
     """
+    expect(model, data)
     from sigmastar.show.report.build import write_report
 
     target = output or Path(f"{model.stem}.html")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import remember
+from sigmastar.cli.inputs import expect, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import show_saved
 from sigmastar.cli.sensors_files import (
@@ -174,6 +174,7 @@ def train(
     sigmastar sensors train walk.csv -o small.sigma --features centroids -n 2,5
     sigmastar sensors train walk.csv -o em.sigma -m em -n 4 --max-iter 20
     """
+    expect(frames)
     from sigmastar.sensors.features.centroids import CentroidFeatures
 
     given = {

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import read_lines, reading_of, remember
+from sigmastar.cli.inputs import expect, read_lines, reading_of, remember
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, show_saved, wrote
 from sigmastar.cli.tagger_parts import (
@@ -99,6 +99,7 @@ def train(
     sigmastar tagger train train.conllu -o crf.sigma --training discriminative
     sigmastar tagger train brown.txt -o sets.sigma --order 1 --classes sets
     """
+    expect(data, raw, untagged)
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
     from sigmastar.tagging.lexicon.counts import Lexicon
     from sigmastar.tagging.taggers.tokenizer import Tokenizer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin, load_kind
+from sigmastar.cli.inputs import announce_stdin, expect, load_kind
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_saved, show_table, tell_rate, writing
 from sigmastar.cli.tagger_parts import read_raw
@@ -75,6 +75,7 @@ def pipeline(
     sigmastar tagger pipeline train.conllu -o en.sigma
     sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative
     """
+    expect(data, raw)
     from sigmastar.corpus.readers.treebank import read_treebank
     from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
     from sigmastar.tagging.estimators.pipeline import learn_pipeline

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sigmastar.cli import choices, options
-from sigmastar.cli.inputs import announce_stdin
+from sigmastar.cli.inputs import announce_stdin, expect
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import show_saved
 from sigmastar.cli.transducer_equal import (
@@ -87,6 +87,7 @@ def train(
     sigmastar transducer train pairs.tsv -o em.sigma -m em -n 3
     sigmastar transducer train same.tsv -o same.sigma --model spectral -n 2
     """
+    expect(pairs, dev)
     from sigmastar.transducers.estimators.transliterator import Transliterator
 
     announce_stdin(pairs)

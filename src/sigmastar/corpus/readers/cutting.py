@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from sigmastar.core.errors import DataNotFound, ParseError
-from sigmastar.corpus.readers.source import BLOCK, MAX_LINE, is_compressed
+from sigmastar.corpus.readers.source import BLOCK, MAX_LINE, is_compressed, reason
 
 __all__ = ["in_whole_file", "spans_of"]
 
@@ -37,7 +37,9 @@ def spans_of(path: str, format: str, size: int) -> list[tuple[int, int] | None]:
             while (wanted := cuts[-1] + size) < total:
                 cuts.append(_next_end(file, wanted, format in _BY_SENTENCE, path))
     except OSError as error:
-        raise DataNotFound(f"{path!r} cannot be opened ({error}). Check the path.") from None
+        raise DataNotFound(
+            f"{path!r} cannot be opened ({reason(error)}). Check the path."
+        ) from None
     return list(pairwise([*cuts, total] if cuts[-1] < total else cuts))
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "expanded",
     "is_compressed",
     "not_utf8",
+    "reason",
 ]
 
 BLOCK = 1 << 20
@@ -35,6 +36,12 @@ _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 _XZ_MEMORY = 1 << 28  # an xz header may ask for gigabytes; presets ask for 65 MiB at most
 _BOM = b"\xef\xbb\xbf"
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Say why a file cannot be opened, without what the sentence around it says already."""
+    words = error.strerror if isinstance(error, OSError) else None
+    return (words[0].lower() + words[1:] if words else str(error)).removesuffix(" or directory")
 
 
 class Damaged(Exception):
@@ -85,7 +92,7 @@ class Source:
                 raw = self._file = open(self.path, "rb")
             except (OSError, ValueError) as error:
                 raise DataNotFound(
-                    f"{self.path!r} cannot be opened ({error}). Check the path."
+                    f"{self.path!r} cannot be opened ({reason(error)}). Check the path."
                 ) from None
         self._chunks = expanded(raw) if self.span is None else _cut_out(raw, *self.span)
         return self
