@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import sigmastar as ss
+from patience import until
 from sigmastar.core.errors import WorkersLost
 
 pytestmark = pytest.mark.compiled  # workers without compiled kernels would take minutes
@@ -36,13 +36,6 @@ CLIENT = """
         Checkpoint.offer = told
         main()
 """
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -574,3 +574,33 @@ def test_who_writes_openfst_files_is_told(tmp_path):
     pfa = ss.PFA([1.0], [[[0.4]]], [0.6], ss.Alphabet("a"))
     with pytest.raises(InvalidParameter, match=r"by model\.to_openfst\(\)\.write"):
         ss.write_model(pfa, tmp_path / "m.fst")
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: ss.Partitions.from_files([]), "files must name at least one file"),
+        (lambda: ss.join_pairs([("ann",)]), "a pair must hold a source and a target; got"),
+        (lambda: ss.join_pairs(["an"]), "a pair must hold a source and a target; got 'an'"),
+        (lambda: parts_of_ab().write("x", "out"), "function must be callable.*got 'x'"),
+        (lambda: parts_of_ab().write(len, "out"), "a value for each sequence of a part; got 2"),
+        (lambda: parts_of_ab(scratch=__file__), "scratch must be a directory; '.*' is a file"),
+        (
+            lambda: ss.datasets.make_problem("pfa", n_states=1, n_symbols=1, n_test=100_000),
+            "n_test must not exceed the number of distinct strings",
+        ),
+    ],
+)
+def test_what_is_asked_of_parts_and_problems_wrongly_is_told(ask, words):
+    with pytest.raises(ss.SigmastarError, match=words):
+        ask()
+
+
+def parts_of_ab(**options):
+    return ss.Partitions.from_sequences([[["a"], ["b"]], [["a"]]], **options)
+
+
+def test_an_address_that_is_none_is_told():
+    pytest.importorskip("distributed")
+    with pytest.raises(InvalidParameter, match="client must be a scheduler's address such as"):
+        parts_of_ab(client="nowhere")

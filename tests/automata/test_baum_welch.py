@@ -1,10 +1,8 @@
 """Baum–Welch climbs, agrees with hmmlearn, keeps structure, and resumes exactly."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from itertools import product
 
@@ -227,7 +225,17 @@ def test_bad_arguments_are_refused():
 
 
 RUN = """
-import sys, sigmastar as ss
+import os, signal, sys, sigmastar as ss
+from sigmastar.core.checkpoints import CheckpointFile
+
+write, left = CheckpointFile.write, int(sys.argv[4])
+def write_and_die(self, *given, **options):
+    global left
+    write(self, *given, **options)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+CheckpointFile.write = write_and_die
 data = ss.sample(ss.load(sys.argv[1]), 1500, random_state=0)
 est = ss.BaumWelchPFA(8, max_iter=120, tol=0.0, n_restarts=2, restart_iter=5, random_state=3,
                       validation_fraction=0.2, patience=200, n_jobs=1,
@@ -237,21 +245,20 @@ est.fit(data).model_.save(sys.argv[3])
 
 
 @pytest.mark.compiled
-def test_a_killed_run_resumes_bit_for_bit(tmp_path):
+@pytest.mark.parametrize("writes", [1, 30])
+def test_a_killed_run_resumes_bit_for_bit(tmp_path, writes):
     random_pfa(7, n_states=4, symbols="abc").save(tmp_path / "truth.sigma")
 
-    def start(checkpoint, result):
-        command = [sys.executable, "-c", RUN, str(tmp_path / "truth.sigma")]
-        return subprocess.Popen([*command, str(tmp_path / checkpoint), str(tmp_path / result)])
+    def run(checkpoint, result, writes=0):
+        files = [str(tmp_path / name) for name in ("truth.sigma", checkpoint, result)]
+        command = [sys.executable, "-c", RUN, *files, str(writes)]
+        return subprocess.run(command, check=False).returncode
 
-    assert start("whole.ckpt", "whole.sigma").wait() == 0
-    killed = start("cut.ckpt", "cut.sigma")
-    while not (tmp_path / "cut.ckpt").exists():
-        time.sleep(0.002)
-    os.kill(killed.pid, signal.SIGKILL)
-    assert killed.wait() == -signal.SIGKILL
+    assert run("whole.ckpt", "whole.sigma") == 0
+    assert run("cut.ckpt", "cut.sigma", writes) == -signal.SIGKILL
+    assert (tmp_path / "cut.ckpt").exists()
     assert not (tmp_path / "cut.sigma").exists()
-    assert start("cut.ckpt", "cut.sigma").wait() == 0
+    assert run("cut.ckpt", "cut.sigma") == 0
     assert ss.load(tmp_path / "cut.sigma") == ss.load(tmp_path / "whole.sigma")
 
 

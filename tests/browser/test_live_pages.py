@@ -175,3 +175,19 @@ def test_all_models_are_listed(browser, address):
     assert [link.text.split("\n")[0] for link in links] == [
         *("en", "lamp", "letters", "logs", "motor", "names", "raw", "steps")
     ]
+
+
+def test_a_graph_of_states_scrolls_on_a_phone_and_the_page_does_not(browser, address):
+    visit(browser, address, "logs", "phone")
+    WebDriverWait(browser, 20).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "svg"))
+    assert scrolled(browser) > 100
+
+
+def scrolled(browser):
+    """Move the graph as far as it goes; the page must not move. Return how far that was."""
+    moved, page = browser.execute_script(
+        "const graph = document.querySelector('.graph'); graph.scrollLeft = 10000;"
+        "window.scrollTo(10000, 0); return [graph.scrollLeft, window.scrollX]"
+    )
+    assert page == 0
+    return moved

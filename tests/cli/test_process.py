@@ -223,8 +223,8 @@ def test_names_of_files_do_not_steer_the_terminal(place, tmp_path):
 )
 def test_a_missing_file_is_told_before_anything_heavy_is_imported(arguments):
     code = (
-        "import sys\nfrom sigmastar.cli.main import app\n"
-        f"try:\n    app({arguments!r})\nexcept SystemExit as end:\n"
+        "import sys\nfrom sigmastar.cli.main import main\n"
+        f"sys.argv[1:] = {arguments!r}\ntry:\n    main()\nexcept SystemExit as end:\n"
         "    print(end.code, 'sklearn' in sys.modules, 'scipy.stats' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import sigmastar as ss
+from patience import until
 from sigmastar.cli import main
 from sigmastar.serve import answers
 from sigmastar.serve.counters import Counters
@@ -335,9 +336,11 @@ def test_a_changed_file_is_loaded_and_a_damaged_one_is_not(folder, tmp_path):
 
 def test_what_takes_too_long_is_given_up(folder, monkeypatch):
     app = create_app(ModelStore([folder / "letters.sigma"]), limits=Limits(seconds=0.2))
-    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: time.sleep(1.0))
+    told = threading.Event()
+    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: told.wait(60))
     with TestClient(app) as client:
         assert client.post("/v1/models/letters:score", json={"inputs": []}).status_code == 504
+        told.set()
 
 
 def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
@@ -385,7 +388,7 @@ def test_a_stopped_service_answers_what_it_has_accepted(folder):
         found = []
 
         def one():
-            body = json.dumps({"inputs": ["ab" * 2000] * 200}).encode()
+            body = json.dumps({"inputs": ["ab" * 8000] * 200}).encode()
             request = urllib.request.Request(f"{address}/v1/models/letters:score", body)
             request.add_header("Content-Type", "application/json")
             with urllib.request.urlopen(request) as response:
@@ -394,12 +397,20 @@ def test_a_stopped_service_answers_what_it_has_accepted(folder):
         threads = [threading.Thread(target=one) for _ in range(3)]
         for thread in threads:
             thread.start()
-        time.sleep(0.15)
+        under_way = []
+
+        def all_are_accepted():
+            with urllib.request.urlopen(f"{address}/metrics") as response:
+                under_way.append(int(re.search(r"_in_flight (\d+)", response.read().decode())[1]))
+            return under_way[-1] + len(found) >= 3
+
+        until(all_are_accepted)
         os.kill(process.pid, signal.SIGTERM)
         for thread in threads:
             thread.join()
         assert found == [200] * 3
-        assert process.wait(20) == 0
+        assert under_way[-1] > 0
+        assert process.wait(60) == 0
 
 
 def test_words_that_are_half_a_character_are_answered(client):

@@ -43,7 +43,7 @@ class ClusterRunner(Runner):
         distributed = require("distributed", "dask", "working on a cluster")
         self._own = isinstance(client, str)
         if self._own:
-            client = distributed.Client(client, set_as_default=False)
+            client = _connected(client)
         if not isinstance(client, distributed.Client):
             raise InvalidParameter(
                 f"client must be a distributed.Client or a scheduler's address; got {client!r}."
@@ -200,6 +200,18 @@ class _Layout:
     def __del__(self) -> None:
         if self._room is not None:
             self._room.give_back(self._size)
+
+
+def _connected(address: str) -> Any:
+    from distributed import Client
+
+    try:
+        return Client(address, set_as_default=False)
+    except ValueError as error:
+        raise InvalidParameter(
+            f"client must be a scheduler's address such as tcp://host:8786; got {address!r} "
+            f"({error})."
+        ) from None
 
 
 def _lay_out(sent: tuple[PartFunction, Any], part: Any, extra: Any) -> _Layout:

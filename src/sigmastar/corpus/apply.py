@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from sigmastar.core.atomic import atomic_open, atomic_write
-from sigmastar.core.errors import InvalidParameter, SigmastarError
+from sigmastar.core.errors import InvalidData, InvalidParameter, SigmastarError
 from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
@@ -163,9 +163,19 @@ class WriteResults:
     function: Callable[[Any], Any]
     format: str = "text"
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidParameter(
+                f"function must be callable, such as model.log_proba; got {self.function!r}."
+            )
+
     def __call__(self, corpus: Any, target: BinaryIO) -> tuple[int, ...]:
         """Write the results of one part."""
         values = self.function(corpus)
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidData(
+                f"function must give a value for each sequence of a part; got {values!r:.60}."
+            )
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)
         if self.format == "parquet":
             pa = require("pyarrow", "arrow", "writing Parquet files")

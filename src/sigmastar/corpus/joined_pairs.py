@@ -8,7 +8,7 @@ again at any time, because no symbol could belong to the other side.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,15 @@ def join_pairs(
     [[('source', 'a'), ('source', 'b'), ('target', 'x')]]
     """
     return [
-        [(side, symbol) for side, own in zip(_SIDES, pair, strict=True) for symbol in own]
+        [(side, symbol) for side, own in zip(_SIDES, _two(pair), strict=True) for symbol in own]
         for pair in pairs
     ]
+
+
+def _two(pair: Any) -> Any:
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise InvalidData(f"a pair must hold a source and a target; got {str(pair)[:60]!r}.")
+    return pair
 
 
 class PairCoding(NamedTuple):

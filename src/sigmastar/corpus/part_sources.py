@@ -191,6 +191,8 @@ def matching_files(
 ) -> list[str]:
     """Name the files of a pattern, a directory, a path, or a list of these."""
     given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    if not given:
+        raise DataNotFound("files must name at least one file, directory or pattern; got none.")
     paths = [path for one in given for path in _matches(os.fspath(one))]
     if not paths:
         raise DataNotFound(f"no file matches {', '.join(map(repr, given))}. Check the pattern.")

@@ -9,6 +9,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.memory import MaxMemory
 from sigmastar.core.rules import AnyOf, Integer, Nothing, check
 from sigmastar.core.runners import LocalRunner, Runner
@@ -49,6 +50,10 @@ class Where:
     def folder(self) -> Any:
         """Give the scratch directory: its path, something that stands for it, or None."""
         if self.scratch is not None:
+            if os.path.exists(self.scratch) and not os.path.isdir(self.scratch):
+                raise InvalidParameter(
+                    f"scratch must be a directory; {os.fspath(self.scratch)!r} is a file."
+                )
             os.makedirs(self.scratch, exist_ok=True)
             return os.path.abspath(os.fspath(self.scratch))
         if self.client is not None:

@@ -150,14 +150,17 @@ def problem_from_model(
 
 def _distinct_strings(model: WFA | HMM, n: int, rng: np.random.Generator) -> Corpus:
     found = inference.sample(model, 2 * n, random_state=rng)
-    drawn = 2 * n
+    drawn, before = 2 * n, 0
     while len(found := found.distinct()[0]) < n:
-        if drawn >= _MAX_DRAWS * n:
+        # Twice the draws give at most twice the new strings: what all draws left can still give.
+        hoped = 2 * (len(found) - before) * _MAX_DRAWS * n // drawn
+        if drawn >= _MAX_DRAWS * n or (before and len(found) + hoped < n):
             raise InvalidParameter(
                 f"n_test must not exceed the number of distinct strings the machine draws; got "
                 f"{n}, and {drawn:,} draws gave {len(found)}. Lower n_test, raise mean_length or "
                 "lower the sparsities."
             )
+        before = len(found)
         found = join([found, inference.sample(model, drawn, random_state=rng)])
         drawn *= 2
     return found[:n]
