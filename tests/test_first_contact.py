@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sigmastar as ss
+from automata.oracles import random_pfa
 from sigmastar.automata.gramians import hankel_singular_values
 from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData, InvalidParameter, PoorModelWarning
@@ -585,6 +586,13 @@ def test_who_writes_openfst_files_is_told(tmp_path):
         (lambda: parts_of_ab().write("x", "out"), "function must be callable.*got 'x'"),
         (lambda: parts_of_ab().write(len, "out"), "a value for each sequence of a part; got 2"),
         (lambda: parts_of_ab(scratch=__file__), "scratch must be a directory; '.*' is a file"),
+        (lambda: parts_of_ab().write(list, __file__), "results go into a directory; .* is a file"),
+        (lambda: exact(3, "strings"), "statistics must be 'string', 'prefix' or 'substring'"),
+        (lambda: exact(4, "string"), "basis must be over as many symbols as the model, 3; got"),
+        (
+            lambda: ss.metrics.pautomac_perplexity(random_pfa(0, symbols="abc"), ["a"], ["x"]),
+            "solution must hold numbers",
+        ),
         (
             lambda: ss.datasets.make_problem("pfa", n_states=1, n_symbols=1, n_test=100_000),
             "n_test must not exceed the number of distinct strings",
@@ -594,6 +602,11 @@ def test_who_writes_openfst_files_is_told(tmp_path):
 def test_what_is_asked_of_parts_and_problems_wrongly_is_told(ask, words):
     with pytest.raises(ss.SigmastarError, match=words):
         ask()
+
+
+def exact(n_symbols, statistics):
+    basis = ss.moments.all_basis(n_symbols, 2)
+    return ss.moments.exact_moments(random_pfa(0, symbols="abc"), basis, statistics)
 
 
 def parts_of_ab(**options):

@@ -57,6 +57,13 @@ def test_wrong_usage_is_2_before_any_work(arguments, words):
     assert words in done.stderr
 
 
+def test_a_pattern_that_the_shell_replaced_is_to_be_quoted(place):
+    options = {"env": {"COLUMNS": "300", "TERM": "dumb"}}
+    told = invoke("learn", place / "data.txt", place / "data.txt", "-n", "2", **options).stderr
+    assert "quote the pattern" in told
+    assert "quote" not in invoke("learn", place / "data.txt", "nonsense", **options).stderr
+
+
 def test_what_the_system_refuses_is_1(place):
     done = process("export", place / "model.sigma", place / "no" / "m.sigma")
     assert done.returncode == 1

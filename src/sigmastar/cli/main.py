@@ -40,6 +40,8 @@ _WRONG, _INTERRUPTED, _PIPE_CLOSED, _TERMINATED = 1, 130, 141, 143
 LEARN, ASK, SYSTEMS, MEASURE, HELP = "Learn", "Ask a model", "Systems", "Measure", "Help"
 _PANELS = [LEARN, ASK, SYSTEMS, MEASURE, HELP]
 
+_UsageError: Any = typer.BadParameter.__base__
+
 
 class _Root(TyperGroup):
     """Ends as Unix tools do when interrupted, or when nobody reads the output any more."""
@@ -56,6 +58,14 @@ class _Root(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
+        except _UsageError as error:
+            given = error.message.rpartition(" (")[2].rstrip(")").split()
+            if "extra argument" in error.message and any(map(os.path.exists, given)):
+                error.message += (
+                    ". Several files are one argument: quote the pattern ('logs*.txt'), so that "
+                    "the shell does not replace it, or name their directory."
+                )
+            raise
         except KeyboardInterrupt:
             err.print("interrupted")
             raise SystemExit(_INTERRUPTED) from None

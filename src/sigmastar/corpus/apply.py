@@ -128,6 +128,8 @@ def _write_one(
 
 def _claim(folder: str, job: str) -> None:
     """Make a directory this job's; refuse one that is another's."""
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InvalidParameter(f"results go into a directory; {folder} is a file. Name another.")
     os.makedirs(folder, exist_ok=True)
     record = Path(folder, _JOB)
     try:

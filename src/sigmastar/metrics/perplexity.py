@@ -48,7 +48,10 @@ def perplexity_of_probabilities(log_weight: ArrayLike, solution: ArrayLike) -> f
         The true probabilities of the same strings; rescaled to sum to one.
     """
     scores: FloatArray = np.asarray(log_weight, dtype=np.float64)
-    truth: FloatArray = np.asarray(solution, dtype=np.float64)
+    try:
+        truth: FloatArray = np.asarray(solution, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidData("solution must hold numbers: one probability for each string.") from None
     if truth.ndim != 1 or scores.shape != truth.shape:
         raise InvalidData(
             "solution must hold one probability for each test string; "

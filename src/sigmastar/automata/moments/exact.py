@@ -13,6 +13,7 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.automata.moments.basis import Basis
 from sigmastar.automata.moments.hankel import HankelMoments, SymbolBlocks
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.rules import Choice, check
 from sigmastar.ngrams.counts import Statistic
 
 __all__ = ["exact_moments"]
@@ -33,6 +34,12 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
     statistics : {"string", "prefix", "substring"}
         Which function of strings to tabulate.
     """
+    check("statistics", statistics, Choice("string", "prefix", "substring"))
+    if basis.n_symbols != model.n_symbols:
+        raise InvalidParameter(
+            f"basis must be over as many symbols as the model, {model.n_symbols}; got one over "
+            f"{basis.n_symbols}."
+        )
     if statistics != "string" and not model.spectral_radius < 1:
         raise InvalidParameter(
             f"{statistics} statistics need a model of finite mass (spectral radius below 1); "
