@@ -19,6 +19,7 @@ from sigmastar.tagging.fst.rules import RuleSet
 from sigmastar.tagging.fst.sequential import SequentialTransducer
 from sigmastar.tagging.fst.stages import delays
 from sigmastar.tagging.fst.stype import all_subsequences, s_type
+from sigmastar.tagging.kernels.composed import forget_rows
 from sigmastar.tagging.kernels.sequential import Pool
 from tagging.oracles import random_model, random_sentences
 
@@ -189,3 +190,18 @@ def test_files_from_when_rules_ran_after_the_machine_become_one(tmp_path):
     loaded = ss.load(tmp_path / "old.sigma")
     assert (loaded.info["rules"], loaded.info.get("rules_note")) == ("composed", None)
     assert loaded.predict([["to", "walk"]]) == [["TO", "VBZ"]]
+
+
+def test_sentences_that_take_turns_are_tagged_again_where_room_ends():
+    """Lanes end out of order: none may be passed over when the rows are moved or forgotten."""
+    rules = RuleSet.from_text(FAR + "T1 -> T0 / _ T2 T2\nup/T0 -> T3 / T1 T1 _", FIRST.tags)
+    rng = np.random.default_rng(6)
+    lengths = np.where(rng.random(300) < 0.1, 60, rng.integers(0, 4, 300))
+    starts = np.append(0, np.cumsum(lengths))
+    codes = rng.integers(0, 3 * FIRST.n_classes, starts[-1]).astype(np.int32)
+    for most in (64, 80, 200, 1 << 20):
+        one = ComposedTransducer(MACHINES["lazy"], rules, max_states=most)
+        one._rows = one._new_rows(64)
+        forget_rows(one._rows, one.stages.start)
+        found = one._decided_apart(codes, starts)
+        np.testing.assert_array_equal(found, one.one_after_the_other(codes, starts))

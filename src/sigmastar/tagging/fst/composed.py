@@ -37,6 +37,7 @@ from sigmastar.tagging.kernels.composed import (
     run_composed,
     run_rows,
 )
+from sigmastar.tagging.kernels.known import LANES
 from sigmastar.tagging.kernels.lazy import forget
 from sigmastar.tagging.kernels.records import Bounds, Classes, Moves
 from sigmastar.tagging.kernels.sequential import Arcs
@@ -63,7 +64,7 @@ def one_after_the_other(
     n = n_classes_of(machine)
     if rules is not None:
         codes, starts = checked_runs(codes, starts, n * (1 + len(rules.alphabet.words)), "classes")
-        words, classes = np.divmod(codes, np.int32(n))
+        words, classes = _marks_and_classes(codes, n)
         tags = rules.apply(machine.run_aligned(classes, starts), starts, words)
     else:
         tags = machine.run_aligned(codes, starts)
@@ -73,6 +74,12 @@ def one_after_the_other(
 def n_classes_of(machine: SequentialTransducer | LazyTransducer) -> int:
     """Return how many classes a tagger's machine reads."""
     return machine.model.n_classes if isinstance(machine, LazyTransducer) else machine.n_inputs
+
+
+def _marks_and_classes(codes: SymbolArray, n: int) -> tuple[SymbolArray, SymbolArray]:
+    """Take marks and classes apart; NumPy divides by one number much faster than divmod does."""
+    marks = codes // np.int32(n)
+    return marks, codes - marks * np.int32(n)
 
 
 class ComposedTransducer(GrowingTransducer):
@@ -154,16 +161,17 @@ class ComposedTransducer(GrowingTransducer):
     def _decided_apart(self, codes: SymbolArray, starts: IndexArray) -> SymbolArray:
         """Tag without the stages; let the tags pass through them."""
         assert isinstance(self.machine, LazyTransducer)
-        words, classes = np.divmod(codes, np.int32(self.n_classes))
+        words, classes = _marks_and_classes(codes, self.n_classes)
         symbols = words << TAG_BITS | self.machine.run_aligned(classes, starts)
         output = np.empty(len(codes), np.int32)
         buffers, row = self._room_to_work(starts)
-        large = self._in_turn(
-            lambda done: run_rows(
-                symbols, starts[done:], self.stages, self._rows, buffers, row, output
-            ),
-            len(starts) - 1,
-        )
+        lanes = np.empty((LANES, 4), np.int64)
+
+        def run(done: int) -> tuple[Int, Int]:
+            rest, rows = starts[done:], self._rows
+            return run_rows(symbols, rest, self.stages, rows, buffers, row, lanes, output)
+
+        large = self._in_turn(run, len(starts) - 1)
         tag_apart(np.array(large, np.int64), codes, starts, self.one_after_the_other, output)
         return output
 

@@ -311,34 +311,56 @@ def run_rows(
     rows: Rows,
     buffers: SymbolArray,
     row: IndexArray,
+    lanes: IndexArray,
     output: SymbolArray,
 ) -> tuple[Int, Int]:
     """Let tags with the marks of their words pass through the stages alone.
 
     The rows are all that grows: as few occur, that is one look-up a word whatever the stages are.
-    Return how many sentences were done, and why it stopped.
+    A look-up names the next, so several sentences take turns (see kernels.known): ``lanes``, of
+    four columns, is room for sentence, next word, row and next output of each. Return how many
+    sentences were done, and why it stopped; later ones may be done too, and are then done again.
     """
     arcs, strings = rows.arcs, rows.strings
     keys = arcs[:, 0]
-    for s in range(len(starts) - 1):
-        number = np.int64(0)
-        place = starts[s]
-        for i in range(starts[s], starts[s + 1] + 1):
-            read = np.int64(symbols[i]) if i < starts[s + 1] else np.int64(END)
-            key = pair_key(number, read + 1)
+    sentence, word, at, written = lanes[:, 0], lanes[:, 1], lanes[:, 2], lanes[:, 3]
+    n = len(starts) - 1
+    live = min(len(lanes), n)
+    for lane in range(live):
+        sentence[lane], at[lane] = lane, 0
+        word[lane] = written[lane] = starts[lane]
+    following = live
+    while live > 0:
+        lane = 0
+        while lane < live:
+            s, i = sentence[lane], word[lane]
+            ended = i == starts[s + 1]
+            read = np.int64(END) if ended else np.int64(symbols[i])
+            key = pair_key(at[lane], read + 1)
             slot = find_slot(keys, key)
             if keys[slot] == EMPTY:
                 n_read = i - starts[s] + 1
                 if not has_rows(rows.used, rows.values, rows.slots, arcs, strings, n_read):
-                    return s, NO_ROOM_FOR_ROWS
+                    return sentence[:live].min(), NO_ROOM_FOR_ROWS
                 keys[slot] = key
-                arcs[slot, 1] = row_arc(number, read, stages, rows, buffers, row)
-            number = arcs[slot, 1] >> 32
-            string = arcs[slot, 1] & 0xFFFFFFFF
+                arcs[slot, 1] = row_arc(at[lane], read, stages, rows, buffers, row)
+            value = arcs[slot, 1]
+            string, place = value & 0xFFFFFFFF, written[lane]
             for x in range(string + 1, string + 1 + strings[string]):
                 output[place] = strings[x]
                 place += 1
-    return len(starts) - 1, DONE
+            word[lane], at[lane], written[lane] = i + 1, value >> 32, place
+            if ended and following < n:
+                sentence[lane], at[lane] = following, 0
+                word[lane] = written[lane] = starts[following]
+                following += 1
+            elif ended:  # the last lane moves here, and has its turn now
+                live -= 1
+                sentence[lane], word[lane] = sentence[live], word[live]
+                at[lane], written[lane] = at[live], written[live]
+                continue
+            lane += 1
+    return n, DONE
 
 
 @kernel
