@@ -275,6 +275,16 @@ def test_figures_count_what_was_asked(client):
     assert 'sigmastar_request_seconds_count{operation="score"} 1' in text
 
 
+def test_figures_tell_what_is_remembered_of_words(client):
+    def held():
+        text = client.get("/metrics").text
+        return int(re.search(r"^sigmastar_remembered_bytes (\d+)", text, re.MULTILINE)[1])
+
+    before = held()
+    ask(client, "en:tag", inputs=["unheard unseen unsaid"])
+    assert held() - before >= 3 * len("unheard")
+
+
 def test_names_that_strangers_make_up_are_not_kept(folder):
     app = create_app(ModelStore([folder / "letters.sigma"]), token="secret", limits=Limits(body=9))
     with TestClient(app) as client:

@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from sigmastar.core.errors import SigmastarError, TooLarge
 from sigmastar.core.json_values import json_value
+from sigmastar.core.remembered import remembered
 from sigmastar.core.version import __version__
 from sigmastar.serve.answers import OPERATIONS, answer, operations_of
 from sigmastar.serve.counters import Counters
@@ -176,7 +177,9 @@ class Service:
 
     async def metrics(self, request: Request) -> Response:
         """Give figures for Prometheus."""
-        text = self.counters.text(len(self.store), self.store.reloads, self.store.failures)
+        store = self.store
+        held = remembered.held
+        text = self.counters.text(len(store), store.reloads, store.failures, held)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def openapi(self, request: Request) -> Response:

@@ -34,8 +34,8 @@ class Counters:
         with self._lock:
             self._inputs[asked] += number
 
-    def text(self, models: int, reloads: int, failures: int) -> str:
-        """Write all figures."""
+    def text(self, models: int, reloads: int, failures: int, remembered: int = 0) -> str:
+        """Write all figures; those of models, and of bytes that they remember, are given."""
         with self._lock:
             requests, within = dict(self._requests), dict(self._within)
             seconds, inputs = dict(self._seconds), dict(self._inputs)
@@ -65,6 +65,7 @@ class Counters:
             ("models", "gauge", "Models that answer.", models),
             ("reloads_total", "counter", "Models loaded again after a change.", reloads),
             ("reload_failures_total", "counter", "Changed files that were refused.", failures),
+            ("remembered_bytes", "gauge", "What models remember of words, about.", remembered),
         ):
             lines += [*_head(name, kind, words), f"sigmastar_{name} {value}"]
         return "\n".join(lines) + "\n"
