@@ -168,6 +168,18 @@ def test_networks_go_through_a_bounded_number_of_words_but_once_through_all(n_pa
     assert rounds == 1 or rounds * n_pairs < 350_000
 
 
+def test_networks_of_many_pairs_have_nothing_dropped_and_draw_nothing_for_it():
+    few, many = (Recipe().course(n_pairs, 2) for n_pairs in (50_000, 105_000))
+    assert few.dropout > many.dropout == 0
+    assert few.hidden > many.hidden
+    words = lay_out(PAIRS.source.symbols, PAIRS.source.offsets)
+    w = cut(starting_weights(SHAPE, np.random.default_rng(0)), SHAPE)
+    drawn, own = np.random.default_rng(1), np.random.default_rng(1)
+    whole = encode(w, words, Dropout(drawn, 0.0, words.symbols)).of_rows
+    np.testing.assert_array_equal(whole, encode(w, words).of_rows)
+    assert drawn.integers(1 << 40) == own.integers(1 << 40)
+
+
 def test_networks_that_go_on_keep_what_they_know_of_units():
     few = ALIGNED.units.take(np.arange(0, len(UNITS), 2))
     shape = SHAPE._replace(n_units=len(few))

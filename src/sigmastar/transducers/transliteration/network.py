@@ -172,7 +172,7 @@ def _outside(rows: Singles) -> Singles:
 
 
 def _hide(values: Singles, dropout: Dropout | None) -> None:
-    if dropout is not None:
+    if dropout is not None and dropout.share > 0:
         kept = dropout.rng.integers(256, size=values.shape, dtype=np.uint8) >= dropout.share * 256
         values *= kept
         values *= np.float32(1 / (1 - dropout.share))
