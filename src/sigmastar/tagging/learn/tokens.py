@@ -20,14 +20,8 @@ from sigmastar.core.progress import stage
 from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
 from sigmastar.corpus.annotated import AnnotatedText
-from sigmastar.tagging.kernels.boundaries import (
-    N_FEATURES,
-    SENTENCE_END,
-    SPACE,
-    TOKEN_END,
-    UNIT,
-    learn_pass,
-)
+from sigmastar.tagging.kernels.boundaries import SENTENCE_END, TOKEN_END, UNIT, learn_pass
+from sigmastar.tagging.kernels.boundary_features import N_FEATURES, SPACE
 from sigmastar.tagging.learn.endings import ending_rules, most_frequent
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
 from sigmastar.tagging.taggers.tokenizer import Tokenizer
@@ -40,7 +34,7 @@ _LARGEST = 32767
 
 
 def learn_tokens(
-    treebank: AnnotatedText, *, n_passes: int = 6, n_bits: int = 19, random_state: RandomState = 0
+    treebank: AnnotatedText, *, n_passes: int = 6, n_bits: int = 20, random_state: RandomState = 0
 ) -> Tokenizer:
     """Learn to cut text into sentences, tokens and words.
 
@@ -66,7 +60,7 @@ def learn_tokens(
 
 
 def train_tokens(
-    treebank: AnnotatedText, *, n_passes: int = 6, n_bits: int = 19, random_state: RandomState = 0
+    treebank: AnnotatedText, *, n_passes: int = 6, n_bits: int = 20, random_state: RandomState = 0
 ) -> Learned[Tokenizer]:
     """Learn to cut text, and say how that went."""
     if not treebank.sentences:

@@ -15,12 +15,8 @@ from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
-from sigmastar.tagging.kernels.boundaries import (
-    N_FEATURES,
-    SENTENCE_END,
-    Weights,
-    decide,
-)
+from sigmastar.tagging.kernels.boundaries import SENTENCE_END, Weights, decide
+from sigmastar.tagging.kernels.boundary_features import N_FEATURES, N_FEATURES_FIRST
 from sigmastar.tagging.taggers.expansions import Expansions
 from sigmastar.tagging.text.characters import boundary_text
 from sigmastar.tagging.text.default_tokens import default_boundaries
@@ -50,6 +46,8 @@ class Tokenizer(Proved, StoredModel):
         Which tokens are several words.
     by_rules : bool
         Whether the weights do not count and rules that fit most languages cut the text.
+    n_features : int
+        How many features the weights were learned with.
 
     Examples
     --------
@@ -63,6 +61,7 @@ class Tokenizer(Proved, StoredModel):
     weights: Weights
     expansions: Expansions = field(default_factory=Expansions)
     by_rules: bool = False
+    n_features: int = N_FEATURES
 
     kind: ClassVar[str] = "Tokenizer"
 
@@ -72,6 +71,11 @@ class Tokenizer(Proved, StoredModel):
         if not 1 <= n_slots <= _MOST_SLOTS or n_slots & (n_slots - 1):
             raise InvalidModel(
                 f"weights must have a power of two of rows, at most {_MOST_SLOTS:,}; got {n_slots}."
+            )
+        if self.n_features not in (N_FEATURES_FIRST, N_FEATURES):
+            raise InvalidModel(
+                f"n_features must be {N_FEATURES_FIRST} or {N_FEATURES}, which this version knows; "
+                f"got {self.n_features!r}. Learn the tokenizer again: sigmastar tagger tokens."
             )
         object.__setattr__(self, "_remembered", {})
 
@@ -94,7 +98,7 @@ class Tokenizer(Proved, StoredModel):
         labels = np.empty(len(prepared.codes), np.uint8)
 
         def work(first: int, last: int) -> None:
-            found = np.empty(N_FEATURES, np.int64)
+            found = np.empty(self.n_features, np.int64)
             decide(first, last, prepared, n_words, self.weights, found, labels)
 
         over_rows(work, len(labels), least=1 << 14)
@@ -146,7 +150,11 @@ class Tokenizer(Proved, StoredModel):
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata."""
-        meta = {"expansions": self.expansions.to_json(), "by_rules": self.by_rules}
+        meta = {
+            "expansions": self.expansions.to_json(),
+            "by_rules": self.by_rules,
+            "features": self.n_features,
+        }
         return Stored(self.kind, {"weights": self.weights}, meta)
 
     @classmethod
@@ -156,4 +164,8 @@ class Tokenizer(Proved, StoredModel):
         if not isinstance(by_rules, bool):
             raise InvalidData("the model file must say whether its tokenizer goes by rules.")
         expansions = Expansions.from_json(stored.meta.get("expansions"))
-        return cls(stored.array("weights"), expansions, by_rules)
+        # Files that do not say it are of a time when there were fewer.
+        n_features = stored.meta.get("features", N_FEATURES_FIRST)
+        if not isinstance(n_features, int):
+            raise InvalidData("the model file must tell the number of its tokenizer's features.")
+        return cls(stored.array("weights"), expansions, by_rules, n_features)
