@@ -66,6 +66,7 @@ COMPONENTS = 6
 # Nats per sequence at which a family is given up: against a model that has no more to choose from,
 # and against one of about the same number of states.
 BEHIND, FAR_BEHIND = 0.02, 1.0
+CLOSE = 0.5  # within which families have the same time
 
 
 @dataclass
@@ -263,8 +264,9 @@ class _Search:
             spent = {"hmm": 0.0, "pfa": 0.0}
             for t in self.tracks:  # a family that is being worked on can wait
                 spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
-            leading = max(self.tracks, key=lambda t: t.score).name
-            price = {name: 1.0 if name == leading else LESS for name in spent}
+            best = max(t.score for t in self.tracks)
+            close = {t.name for t in self.tracks if t.score > best - CLOSE}
+            price = {name: 1.0 if name in close else LESS for name in spent}
             return min(open_tracks, key=lambda t: (price[t.name] * spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
         track = self._track(best.name, self.seed + len(self.tracks))
@@ -275,7 +277,8 @@ class _Search:
         """Tell whether another family does clearly better with no more to choose from.
 
         A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
-        size; an HMM must not be behind a PFA of half its size, nor far behind one of its own.
+        size; an HMM must not be clearly behind a PFA of half its size, nor far behind one of its
+        own. HMMs begin at random and get close late.
         """
         ahead = [
             (size, score - track.score)
@@ -283,9 +286,9 @@ class _Search:
             if other.name != track.name and track.size_scores
             for size, score in other.size_scores.items()
         ]
-        fair = 0.5 if track.name == "hmm" else 1.0
+        fair, most = (0.5, CLOSE) if track.name == "hmm" else (1.0, BEHIND)
         return any(
-            (lead > BEHIND and size <= fair * track.n_states)
+            (lead > most and size <= fair * track.n_states)
             or (lead > FAR_BEHIND and size <= 1.25 * track.n_states)
             for size, lead in ahead
         )

@@ -1,6 +1,6 @@
 """Grow a model: train a small one, split its states, train again, for as long as it pays.
 
-A track follows one family from one seed. PFAs are trained by sweeps of Gibbs sampling first, which
+A track follows one family from one seed. Models are trained by sweeps of Gibbs sampling first, which
 find the structure that likelihood alone is slow to find, then by Baum–Welch. Steps are written down
 as they happen (start, so many sweeps, so many steps of Baum–Welch, split, prune), so that the same
 model can be made again without a clock.
@@ -23,6 +23,7 @@ from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Paramet
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.learn.em_start import smoothed
 from sigmastar.automata.learn.gibbs import GibbsSettings, sample_on
+from sigmastar.automata.learn.gibbs_hmm import sample_hmm_on
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidParameter
@@ -37,7 +38,11 @@ COARSE, FINE = 2e-3, 2e-5
 COARSE_STEPS = 60
 PATIENCE = 4  # steps without improvement on held-out data
 # Priors of sampling: sparse next states, so that chains leave off what they need not use.
-SAMPLING = GibbsSettings(outcome_prior=0.5, state_prior=0.02)
+# A state of an HMM has one row of next states where that of a PFA has one for each symbol.
+SAMPLING = {
+    "pfa": GibbsSettings(outcome_prior=0.5, state_prior=0.02),
+    "hmm": GibbsSettings(outcome_prior=0.02, state_prior=0.1),
+}
 _DRAWING = 2e-10  # about as many seconds for a symbol and state² that sampling starts from
 _TRAINED = 0.5  # time for Baum–Welch after sampling, as a share of the time for sampling
 PRUNING = -0.5  # pseudo-count that lets rarely used parameters vanish
@@ -126,7 +131,9 @@ class Track:
             self.parameters = split(family, self.parameters, size, train, self.seed)
             self.steps.append(["split", size])
         self.score = -np.inf
-        self._develop(family, train, held_out, running)
+        # Likelihood alone finds the size of an HMM sooner; sampling then finds the structure.
+        sampling = self._samples and not (size and self.name == "hmm")
+        self._develop(family, train, held_out, running, sampling)
         if self.score > small[1]:
             return True
         self.parameters, self.score = small[0], small[1]
@@ -135,21 +142,28 @@ class Track:
 
     @property
     def _samples(self) -> bool:
-        """Whether this is a family to sample, and the first states are drawn in good time."""
-        if self.name != "pfa" or self.corpus is None:
+        """Whether there is something to sample, and the first states are drawn in good time."""
+        if self.corpus is None:
             return False
         first = _DRAWING * self.corpus.n_symbols * self.n_states**2
         left = self.deadline - time.monotonic()
         return first < min(0.5 * self.slice_seconds, 0.25 * left)
 
     def _develop(
-        self, family: Family, train: Forest, held_out: Forest, running: Callable[[], bool]
+        self,
+        family: Family,
+        train: Forest,
+        held_out: Forest,
+        running: Callable[[], bool],
+        sampling: bool,
     ) -> None:
-        """Sample if that can be done, then train, each for its time."""
-        if self.corpus is not None and self._samples:
+        """Sample if that is wanted, then train, each for its time."""
+        if self.corpus is not None and sampling:
             wanted = self._for(self.slice_seconds, running)
             rng = _rng(self.seed, len(self.steps))
-            self.parameters, done = sampled(self.parameters, self.corpus, rng, lambda _: wanted())
+            self.parameters, done = sampled(
+                self.name, self.parameters, self.corpus, rng, lambda _: wanted()
+            )
             self.steps.append(["sample", done])
             self.score = held_out_score(held_out, family, self.parameters, 1)
             running = self._for(_TRAINED * self.slice_seconds, running)
@@ -211,12 +225,19 @@ def split(
 
 
 def sampled(
-    parameters: Parameters, corpus: Corpus, rng: np.random.Generator, wanted: Callable[[int], bool]
+    name: str,
+    parameters: Parameters,
+    corpus: Corpus,
+    rng: np.random.Generator,
+    wanted: Callable[[int], bool],
 ) -> tuple[Parameters, int]:
-    """Sweep on from a PFA's parameters; return those of the last states, and how many sweeps."""
+    """Sweep on from parameters; return those of the last states, and how many sweeps."""
+    settings = SAMPLING[name]
+    if name == "hmm":
+        return sample_hmm_on(corpus, parameters, wanted, settings=settings, random_state=rng)
     family = PFAFamily()
     start = smoothed(PFA.normalized(*family.expand(parameters), corpus.alphabet), 1e-6)
-    model, done = sample_on(corpus, start, wanted, settings=SAMPLING, random_state=rng)
+    model, done = sample_on(corpus, start, wanted, settings=settings, random_state=rng)
     return {name: getattr(model, name) for name in family.names}, done
 
 
@@ -239,7 +260,7 @@ def replay_track(
             parameters = split(family_named(name), parameters, value, train, seed)
         elif verb == "sample":
             rng = _rng(seed, number)
-            parameters, _ = sampled(parameters, corpus, rng, partial(operator.gt, value))
+            parameters, _ = sampled(name, parameters, corpus, rng, partial(operator.gt, value))
         else:
             family = family_named(name, PRUNING if verb == "prune" else 0.0)
             for _ in range(value):
