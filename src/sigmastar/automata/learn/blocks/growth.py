@@ -1,9 +1,9 @@
 """Grow a model: train a small one, split its states, train again, for as long as it pays.
 
-A track follows one family from one seed. Models are trained by sweeps of Gibbs sampling first, which
-find the structure that likelihood alone is slow to find, then by Baum–Welch. Steps are written down
-as they happen (start, so many sweeps, so many steps of Baum–Welch, split, prune), so that the same
-model can be made again without a clock.
+A track follows one family from one seed. Sweeps of Gibbs sampling find the structure that
+likelihood alone is slow to find; Baum–Welch goes on from there. Steps are written down as they
+happen (start, so many sweeps, so many steps of Baum–Welch, split, prune), so that the same model
+can be made again without a clock.
 """
 
 from __future__ import annotations
