@@ -277,8 +277,7 @@ class _Search:
         """Tell whether another family does clearly better with no more to choose from.
 
         A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
-        size; an HMM must not be clearly behind a PFA of half its size, nor far behind one of its
-        own. HMMs begin at random and get close late.
+        size; an HMM, which gets close late, must not be clearly behind a PFA of half its size.
         """
         ahead = [
             (size, score - track.score)
