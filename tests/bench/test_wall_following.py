@@ -90,6 +90,17 @@ def test_nothing_is_chosen_by_the_test_part(divisions, measure, monkeypatch):
     assert found[0] == found[1]
 
 
+def test_the_step_that_table2_marks_is_not_chosen_by_the_test_part(divisions):
+    grid = replace(SMALL, em_states=(3,), marks=(1, 2, 12))
+    seen = divisions[0].seen
+    others = [seen.train, (seen.validation[0], [["still"] * len(x) for x in seen.validation[0]])]
+    marked = [
+        [row["iterations"] for row in bench.table2([bench.Split(seen, test)], grid) if row["kept"]]
+        for test in (divisions[0].test, *others)
+    ]
+    assert marked[0] == marked[1] == marked[2] != []
+
+
 def test_the_best_by_validation_is_kept(divisions):
     tried = [parts.spectral(divisions[0].seen, m, features=SMALL.points(0)) for m in (1, 3)]
     scores = [tagger.score(*divisions[0].seen.validation) for tagger in tried]
