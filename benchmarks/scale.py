@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-MEMORY = 3_000_000_000  # of two threads, or of two workers together
+MEMORY = 2_000_000_000  # of two threads; each of two workers may use half as much again
 JOBS = ("spectral", "kneser-ney", "em", "tag")
 ROWS = 200_000  # lines generated at a time
 _SHARES = 1 << 14  # probabilities of generated text are multiples of one of so many
@@ -263,7 +263,7 @@ def cluster(workers: int) -> Iterator[object]:
         return
     from sigmastar.core.local_cluster import local_client
 
-    with local_client(workers, memory=MEMORY // 2) as client:
+    with local_client(workers, memory=3 * MEMORY // 4) as client:
         yield client
 
 

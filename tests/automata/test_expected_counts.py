@@ -1,5 +1,7 @@
 """Expected counts over prefix trees equal an enumeration of all paths."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,33 @@ def test_trees_of_sorted_sequences_have_each_prefix_once(monkeypatch, symbols):
         assert [spelled[end] for end in tree.ends] == [strings[row] for row in rows]
         keys = [(len(s), s[-1:]) for s in spelled]
         assert keys == sorted(keys)
+
+
+def test_trees_grown_in_each_pass_count_the_same_bits_in_less_memory(monkeypatch):
+    monkeypatch.setattr(counting, "LARGE", 0)
+    monkeypatch.setattr(counting, "NODES", 500)
+    monkeypatch.setattr(counting, "ROWS", 1)
+    model = random_pfa(5, n_states=4, symbols="abcdefghijklmnopqrstuvwxyz", stop=0.05)
+    corpus = ss.sample(model, 2000, random_state=2)
+    kept, compact = Forest(corpus, n_states=4), Forest(corpus, n_states=4, compact=True)
+    assert (compact.n_nodes, compact.n_blocks) == (kept.n_nodes, kept.n_blocks)
+    assert kept.n_blocks > 2
+    assert 2 * sys.getsizeof(compact) < sys.getsizeof(kept)
+    weights = model.initial, model.transitions, model.final
+    for _ in range(2):  # the second pass finds no work space of the first
+        one, other = kept.expected_counts(*weights), compact.expected_counts(*weights)
+        for name in ("initial", "transitions", "final", "log_likelihood"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+        assert not compact._spare
+    assert compact.log_likelihood(*weights) == kept.log_likelihood(*weights)
+    weighted = Forest(corpus, np.full(len(corpus), 2.0), n_states=4, compact=True)
+    assert weighted.expected_counts(*weights).log_likelihood == 2 * one.log_likelihood
+
+
+def test_trees_of_sequences_that_share_much_are_kept(monkeypatch):
+    monkeypatch.setattr(counting, "LARGE", 0)
+    corpus = ss.Corpus.from_sequences(["abcab", "abc"] * 1000)
+    assert sys.getsizeof(Forest(corpus, compact=True)) == sys.getsizeof(Forest(corpus)) < 1000
 
 
 def test_counts_add_up_to_the_corpus():

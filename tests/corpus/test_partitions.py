@@ -280,7 +280,7 @@ def test_who_gives_up_early_does_not_wait():
 
 
 def test_parts_that_do_not_fit_together_are_worked_on_one_after_the_other():
-    for memory, threads in (("1GB", 4), ("1MB", 2), ("1kB", 1)):
+    for memory, threads in (("1GB", 4), ("1MB", 3), ("1kB", 1)):
         runner = LocalRunner(4, max_memory=memory)
         runner.expect(200_000)
         assert runner.threads == threads
@@ -293,7 +293,7 @@ def test_what_is_placed_is_kept_while_there_is_room():
         calls.append(part)
         return np.zeros(1000)
 
-    runner = LocalRunner(1, max_memory=2 * 2 * 9000)
+    runner = LocalRunner(1, max_memory=2 * 9000 * 10 // 3)
     placed = runner.place(work, None, range(4), [None] * 4)
     for _ in range(2):
         assert len(list(runner.stream(lambda _, part, __: part.sum(), None, placed, placed))) == 4

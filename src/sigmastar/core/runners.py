@@ -24,7 +24,7 @@ __all__ = ["LocalRunner", "PartFunction", "Room", "Runner"]
 R = TypeVar("R")
 PartFunction: TypeAlias = Callable[[Any, Any, Any], Any]  # shared, part, extra
 
-_KEPT_SHARE = 0.5  # of the memory bound; the rest is for parts that are being worked on
+_KEPT_SHARE = 0.3  # of the memory bound; the rest is for parts that are being worked on
 
 
 class Runner(ABC):
@@ -77,8 +77,8 @@ class LocalRunner(Runner):
     threads : int, optional
         How many parts are worked on at a time; by default all threads there are.
     max_memory : int, str or None
-        Bound of memory, half of it for what is kept between passes and half for parts that are
-        worked on; see :func:`sigmastar.core.memory.memory_budget`.
+        Bound of memory, three tenths of it for what is kept between passes, the rest for parts that
+        are worked on; see :func:`sigmastar.core.memory.memory_budget`.
     """
 
     def __init__(self, threads: int | None = None, max_memory: MaxMemory = None) -> None:

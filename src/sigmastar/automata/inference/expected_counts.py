@@ -1,20 +1,21 @@
 """Expected counts of a PFA over a corpus: the E-step of Baum–Welch.
 
 The corpus is laid out once as blocks of neighbouring sequences, each with its own prefix tree.
-Threads take blocks as they come, and block results are added in the order of the blocks: the sum
-is the same, bit for bit, for any number of threads. A thread holds the forward vectors of one block
-only. Where so few arcs are not zero that going along them is faster than products of matrices,
-that is what passes do (:mod:`sigmastar.automata.inference.arc_lists`).
+Of a part of a larger whole only the sorted text is kept, and the tree of a block is grown when a
+pass comes to it. Threads take blocks as they come, and block results are added in the order of the
+blocks: the sum is the same, bit for bit, for any number of threads. A thread holds the forward
+vectors of one block only. Where so few arcs are not zero that going along them is faster than
+products of matrices, that is what passes do (:mod:`sigmastar.automata.inference.arc_lists`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from sigmastar.automata.inference.arc_lists import (
     sparse_sums,
 )
 from sigmastar.automata.inference.tree import PrefixTree
-from sigmastar.automata.inference.tree_blocks import blocks_of_trees
+from sigmastar.automata.inference.tree_blocks import SortedText, blocks_of_trees, text_to_keep
 from sigmastar.automata.kernels.em import (
     Buffers,
     Sums,
@@ -81,13 +82,46 @@ class _Block:
     widest_level: int
 
 
+class _Widest(NamedTuple):
+    """Bounds of what a pass over any one block takes: nodes, those of a run, those of a level."""
+
+    nodes: int
+    group: int
+    level: int
+
+
+class _Grown(Sequence[_Block]):
+    """Blocks whose trees are grown each time somebody asks for them."""
+
+    def __init__(self, text: SortedText) -> None:
+        self.text = text
+        self.n_nodes = text.n_nodes()
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @overload
+    def __getitem__(self, number: int) -> _Block: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[_Block]: ...
+    def __getitem__(self, number: int | slice) -> _Block | list[_Block]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(len(self))[number]]
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return _block(self.text.tree(number), None)
+
+    def widest(self) -> _Widest:
+        # A level has no more nodes than sequences reach it.
+        rows = int(np.diff(self.text.firsts).max())
+        return _Widest(max(self.n_nodes), rows, rows)
+
+
 class _Workspace:
     """Arrays for one pass over one block at a time; kept, since fresh pages cost time."""
 
-    def __init__(self, blocks: list[_Block], n: int) -> None:
-        nodes = max(len(block.nodes.parent) for block in blocks)
-        group = max(block.widest_group for block in blocks)
-        level = max(block.widest_level for block in blocks)
+    def __init__(self, widest: _Widest, n: int) -> None:
+        nodes, group, level = widest
         self.n = n
         self.alpha = np.empty((nodes, n))
         self.scale = np.empty(nodes)
@@ -111,17 +145,32 @@ class Forest:
         Non-negative weight of each sequence; one by default.
     n_states : int
         Size of the models to come; bounds the memory of a block.
+    compact : bool
+        Keep a large corpus without weights as sorted text, and grow trees anew in each pass, unless
+        sequences share so much that trees are not much larger.
     """
 
     def __init__(
-        self, corpus: Corpus, weights: FloatArray | None = None, *, n_states: int = 32
+        self,
+        corpus: Corpus,
+        weights: FloatArray | None = None,
+        *,
+        n_states: int = 32,
+        compact: bool = False,
     ) -> None:
         self.n_symbols = len(corpus.alphabet)
         self.weight = float(len(corpus)) if weights is None else float(weights.sum())
-        self._blocks = [
-            _block(tree, None if weights is None else weights[rows])
-            for rows, tree in blocks_of_trees(corpus, n_states)
-        ]
+        self._blocks: list[_Block] | _Grown
+        if compact and weights is None and (text := text_to_keep(corpus, n_states)) is not None:
+            self._blocks = _Grown(text)
+            self._widest, self.n_nodes = self._blocks.widest(), sum(self._blocks.n_nodes)
+        else:
+            self._blocks = [
+                _block(tree, None if weights is None else weights[rows])
+                for rows, tree in blocks_of_trees(corpus, n_states)
+            ]
+            self._widest = _widest(self._blocks)
+            self.n_nodes = sum(len(block.nodes.parent) for block in self._blocks)
         self._spare: dict[int, list[_Workspace]] = {}
         self._spare_sparse: dict[int, list[SparseSpace]] = {}
 
@@ -129,13 +178,10 @@ class Forest:
         return self.__dict__ | {"_spare": {}, "_spare_sparse": {}}
 
     def __sizeof__(self) -> int:
+        if isinstance(self._blocks, _Grown):
+            return sys.getsizeof(self._blocks.text)
         arrays = (array for block in self._blocks for array in (*block.nodes, block.end_weights))
         return sum(array.nbytes for array in arrays)
-
-    @property
-    def n_nodes(self) -> int:
-        """How many tree nodes all blocks have together."""
-        return sum(len(block.nodes.parent) for block in self._blocks)
 
     @property
     def n_blocks(self) -> int:
@@ -164,6 +210,7 @@ class Forest:
                 starts += sums.starts
                 likelihood += value
                 impossible += lost
+        self._tidy()
         if listed:
             by_arc, arcs = arcs, np.zeros_like(transitions)
             arcs[transitions != 0.0] = by_arc
@@ -183,6 +230,7 @@ class Forest:
         parameters = self._prepared(initial, transitions, final, adjoint=False)
         with self._blas(len(initial)):
             values = list(self._map(self._likelihood, n_jobs, parameters))
+        self._tidy()
         return sum(value for value, _ in values), sum(lost for _, lost in values)
 
     def _prepared(
@@ -212,7 +260,7 @@ class Forest:
         try:
             return self._spare_sparse[n].pop()
         except (KeyError, IndexError):
-            return SparseSpace(max(len(block.nodes.parent) for block in self._blocks), n)
+            return SparseSpace(self._widest.nodes, n)
 
     def _keep_sparse(self, n: int, space: SparseSpace) -> None:
         if n not in self._spare_sparse and len(self._spare_sparse) >= 3:
@@ -243,7 +291,7 @@ class Forest:
         try:
             space = self._spare[n].pop()
         except (KeyError, IndexError):
-            space = _Workspace(self._blocks, n)
+            space = _Workspace(self._widest, n)
         forward_pass.sized(_steps(block, n))(
             block.nodes, initial, transitions, space.alpha, space.scale, space.buffers.rows
         )
@@ -254,6 +302,11 @@ class Forest:
         if space.n not in self._spare and len(self._spare) >= 3:
             self._spare = {}
         self._spare.setdefault(space.n, []).append(space)
+
+    def _tidy(self) -> None:
+        """Let go of work space where memory is dear: there may be hundreds of other parts."""
+        if isinstance(self._blocks, _Grown):
+            self._spare, self._spare_sparse = {}, {}
 
     def _over_list(
         self, block: _Block, parameters: _Parameters, arcs: ArcList, *, counting: bool
@@ -328,4 +381,12 @@ def _block(tree: PrefixTree, weights: FloatArray | None) -> _Block:
         np.bincount(tree.ends, weights=weights, minlength=tree.n_nodes).astype(np.float64),
         int(np.diff(tree.group_starts).max(initial=1)),
         int(np.diff(tree.level_starts).max(initial=1)),
+    )
+
+
+def _widest(blocks: list[_Block]) -> _Widest:
+    return _Widest(
+        max((len(block.nodes.parent) for block in blocks), default=1),
+        max((block.widest_group for block in blocks), default=1),
+        max((block.widest_level for block in blocks), default=1),
     )

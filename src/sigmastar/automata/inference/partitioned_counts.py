@@ -80,7 +80,7 @@ def forest_of(
 
 
 def _laid_out(corpus: Corpus, n_states: int) -> Forest:
-    return Forest(corpus, n_states=n_states)
+    return Forest(corpus, n_states=n_states, compact=True)
 
 
 class Counted(NamedTuple):

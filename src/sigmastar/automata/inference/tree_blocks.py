@@ -3,28 +3,35 @@
 Neighbours share prefixes. Sequences of a small corpus are put beside each other by their first
 symbols alone, and trees find what they share. Those of a large one are sorted altogether, which
 tells what each shares with the one before: its trees are then grown without looking anything up,
-once, in a third of the time. That matters where trees do not fit into memory and are grown for
-every pass over the data.
+once, in a third of the time. That makes it cheap to keep the sorted text alone, a byte for most
+symbols where a tree takes sixteen for a node, and to grow the tree of a block whenever a pass
+comes to it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sigmastar.automata.inference.tree import PrefixTree
+from sigmastar.core.arrays import offsets_of
 from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.kernels.rows import shared_prefixes, sort_rows
 
-__all__ = ["blocks_of_trees"]
+__all__ = ["SortedText", "blocks_of_trees", "text_to_keep"]
 
 # A block should have this many nodes at least; there are at most eight, unless runs stay this wide.
 NODES = 1 << 13
 ROWS = 32
 BLOCK_BYTES = 256 << 20
+NODE_BYTES = 16  # of a tree that is kept: parent, symbol and weight of a node
 LARGE = 1 << 20  # symbols of a corpus that is sorted: others are not worth compiling for
 
 
@@ -34,26 +41,107 @@ def blocks_of_trees(corpus: Corpus, n_states: int) -> Iterator[tuple[IndexArray,
     Blocks depend on the corpus and on ``n_states``, which bounds their memory, but never on the
     machine.
     """
-    order, key, depth = _neighbours_first(corpus)
-    if corpus.n_symbols < LARGE:
-        whole = PrefixTree.grow(corpus)
-        n_blocks = _number(whole.n_nodes, len(whole.group_starts) - 1, len(corpus), n_states)
-        for rows in _cut(corpus, order, n_blocks):
-            yield rows, PrefixTree.grow(corpus.take(rows))
+    if _is_large(corpus):
+        text = SortedText.of(corpus, n_states)
+        for number in range(len(text)):
+            yield text.order[text.rows(number)].astype(np.int64), text.tree(number)
         return
-    edges = np.flatnonzero(np.diff(key[order])) + 1
-    runs = np.concatenate(([0], edges, [len(order)]))
-    sort_rows(corpus.symbols, corpus.offsets, order, runs, depth)
-    in_order = corpus.take(order)
-    shared = np.empty(len(corpus), dtype=np.int32)
-    shared_prefixes(in_order.symbols, in_order.offsets, shared)
-    n_blocks = _number(*_tree_size(in_order, shared), len(corpus), n_states)
-    first = 0
+    order, _, _ = _neighbours_first(corpus)
+    whole = PrefixTree.grow(corpus)
+    n_blocks = _number(whole.n_nodes, len(whole.group_starts) - 1, len(corpus), n_states)
     for rows in _cut(corpus, order, n_blocks):
-        own = shared[first : first + len(rows)].copy()
-        own[0] = 0  # what the last of another block has is not in this tree
-        yield rows, PrefixTree.grow(in_order[first : first + len(rows)], own)
-        first += len(rows)
+        yield rows, PrefixTree.grow(corpus.take(rows))
+
+
+@dataclass(frozen=True)
+class SortedText:
+    """The sequences of a corpus, sorted like words and cut into blocks.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        What the codes stand for.
+    firsts : int64 array
+        First sequence of each block, and the number of sequences.
+    order : array of whole numbers
+        The numbers that the sequences have in the corpus.
+    symbols, lengths : arrays of whole numbers
+        The sorted sequences, as narrow as their numbers allow.
+    shared : int32 array
+        How many first symbols each sequence has in common with the one before it in its block.
+    starts : int64 array
+        First symbol of each block, and the number of symbols.
+    """
+
+    alphabet: Alphabet
+    firsts: IndexArray
+    order: NDArray[Any]
+    symbols: NDArray[Any]
+    lengths: NDArray[Any]
+    shared: SymbolArray
+    starts: IndexArray
+
+    @classmethod
+    def of(cls, corpus: Corpus, n_states: int) -> SortedText:
+        """Sort a corpus; ``n_states`` bounds the memory of a pass over a block."""
+        order, key, depth = _neighbours_first(corpus)
+        edges = np.flatnonzero(np.diff(key[order])) + 1
+        runs = np.concatenate(([0], edges, [len(order)]))
+        sort_rows(corpus.symbols, corpus.offsets, order, runs, depth)
+        in_order = corpus.take(order)
+        shared = np.empty(len(corpus), dtype=np.int32)
+        shared_prefixes(in_order.symbols, in_order.offsets, shared)
+        n_blocks = _number(*_tree_size(in_order, shared), len(corpus), n_states)
+        firsts = offsets_of([len(rows) for rows in _cut(corpus, order, n_blocks)])
+        shared[firsts[:-1]] = 0  # what the last of another block has is not in this tree
+        return cls(
+            corpus.alphabet,
+            firsts,
+            _narrow(order),
+            _narrow(in_order.symbols),
+            _narrow(in_order.lengths),
+            shared,
+            in_order.offsets[firsts],
+        )
+
+    def __len__(self) -> int:
+        return len(self.firsts) - 1
+
+    def __sizeof__(self) -> int:
+        arrays = (self.order, self.symbols, self.lengths, self.shared)
+        return sum(array.nbytes for array in arrays)
+
+    def tree(self, number: int) -> PrefixTree:
+        """Grow the tree of a block."""
+        rows = self.rows(number)
+        symbols = self.symbols[self.starts[number] : self.starts[number + 1]]
+        corpus = Corpus(symbols, offsets_of(self.lengths[rows]), self.alphabet)
+        return PrefixTree.grow(corpus, self.shared[rows])
+
+    def n_nodes(self) -> list[int]:
+        """Return how many nodes the tree of each block has."""
+        new = self.lengths - self.shared.astype(np.int64)
+        return [1 + int(new[self.rows(number)].sum()) for number in range(len(self))]
+
+    def rows(self, number: int) -> slice:
+        """Return which of the sorted sequences a block has."""
+        return slice(int(self.firsts[number]), int(self.firsts[number + 1]))
+
+
+def text_to_keep(corpus: Corpus, n_states: int) -> SortedText | None:
+    """Sort a large corpus; give the text if it is much smaller than its trees."""
+    if not _is_large(corpus):
+        return None
+    text = SortedText.of(corpus, n_states)
+    return text if 2 * sys.getsizeof(text) < NODE_BYTES * sum(text.n_nodes()) else None
+
+
+def _is_large(corpus: Corpus) -> bool:
+    return corpus.n_symbols >= LARGE and len(corpus) > 0
+
+
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
 def _neighbours_first(corpus: Corpus) -> tuple[IndexArray, NDArray[np.uint64], int]:
