@@ -12,6 +12,7 @@ from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.metrics import text_scores
+from sigmastar.tagging.kernels.boundary_features import N_FEATURES, N_FEATURES_FIRST
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
 from sigmastar.tagging.text import raw
 from sigmastar.tagging.text.characters import boundary_text
@@ -107,6 +108,52 @@ def test_strange_treebanks_are_refused(tmp_path, lines, what):
     path.write_text(lines)
     with pytest.raises(ss.SigmastarError, match=what):
         ss.read_treebank(path)
+
+
+def test_runs_of_letters_are_known_whatever_signs_stand_around_them(files):
+    # Each of these is a word between blanks that was never seen as a whole.
+    tokenizer = ss.learn_tokens(ss.read_treebank(files / "train.conllu"))
+    prepared, n_words = boundary_text("((Don't (don't")
+    assert n_words == 2
+    first, second = (text.find("t") for text in ("((Don't", "(don't"))
+    second += len("((Don't ")
+    for hashes in (prepared.run_before, prepared.run_after):
+        assert hashes[first] == hashes[second]
+    assert prepared.before[first] != prepared.before[second]
+    assert prepared.run_length[:8].tolist() == [1, 2, 1, 2, 3, 4, 5, 0]
+    assert tokenizer.n_features == N_FEATURES
+
+
+@pytest.mark.parametrize(
+    ("word", "marks"),
+    [
+        ("http://x", 1 | 8 | 64),
+        ("www.x.org", 2 | 16 | 64),
+        ("a@b.c", 4 | 16 | 64),
+        ("1/2", 8 | 32),
+        ("--", 0),
+        ("@", 0),
+    ],
+)
+def test_words_tell_signs_of_addresses(word, marks):
+    prepared, _ = boundary_text(f"and {word}")
+    assert prepared.marks[1] == marks
+
+
+def test_tokenizers_of_old_cut_with_the_features_they_know(files, tmp_path):
+    learned = ss.learn_tokens(ss.read_treebank(files / "train.conllu"))
+    weights = learned.weights
+    old = ss.Tokenizer(weights, n_features=N_FEATURES_FIRST)
+    stored = old.to_stored()
+    del stored.meta["features"]  # as files of that time
+    again = ss.Tokenizer.from_stored(stored)
+    assert again.n_features == N_FEATURES_FIRST
+    text = "Mr. Fox doesn't see 3.5 dogs."
+    assert again.tokenize(text) == old.tokenize(text)
+    learned.save(tmp_path / "t.sigma")
+    assert ss.load(tmp_path / "t.sigma").n_features == N_FEATURES
+    with pytest.raises(ss.SigmastarError, match="n_features must be"):
+        ss.Tokenizer(weights, n_features=45)
 
 
 def test_what_is_learned_cuts_new_text(files, pipeline):
