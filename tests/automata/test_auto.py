@@ -14,7 +14,7 @@ from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn import gibbs
 from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
-from sigmastar.automata.learn.blocks.em_step import held_out_score
+from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.learn.blocks.growth import Track, replay_track
 from sigmastar.automata.learn.blocks.mixing import mixture_weights
 
@@ -126,11 +126,23 @@ def test_a_track_that_samples_is_made_again_from_its_steps():
         assert np.array_equal(array, again[name])
 
 
-def test_sampling_on_improves_what_it_starts_from_and_counts_its_sweeps():
-    family = PFAFamily()
+def test_the_sweeps_of_an_hmm_are_made_again_from_its_steps():
+    forest, steps = Forest(TRAIN), [["start", 4], ["em", 1], ["sample", 3]]
+    family = HMMFamily()
+    first = family.random(growth._rng(3, 4), 4, 3)
+    trained = em_step(forest, family, first).parameters
+    wanted, _ = growth.sampled("hmm", trained, TRAIN, growth._rng(3, 2), lambda n: n < 3)
+    again = replay_track("hmm", 3, steps, forest, {}, TRAIN)
+    for name, array in wanted.items():
+        assert np.array_equal(array, again[name])
+
+
+@pytest.mark.parametrize("name", ["pfa", "hmm"])
+def test_sampling_on_improves_what_it_starts_from_and_counts_its_sweeps(name):
+    family = growth.family_named(name)
     held = Forest(TEST)
     start = family.random(np.random.default_rng(0), 8, 3)
-    sampled, done = growth.sampled(start, TRAIN, np.random.default_rng(1), lambda n: n < 40)
+    sampled, done = growth.sampled(name, start, TRAIN, np.random.default_rng(1), lambda n: n < 40)
     assert done == 40
     least = float(ss.log_proba(TRUTH, TEST).mean())
     before = least - held_out_score(held, family, start, 1)

@@ -264,8 +264,8 @@ class _Search:
             spent = {"hmm": 0.0, "pfa": 0.0}
             for t in self.tracks:  # a family that is being worked on can wait
                 spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
-            best = max(t.score for t in self.tracks)
-            close = {t.name for t in self.tracks if t.score > best - CLOSE}
+            highest = max(t.score for t in self.tracks)
+            close = {t.name for t in self.tracks if t.score > highest - CLOSE}
             price = {name: 1.0 if name in close else LESS for name in spent}
             return min(open_tracks, key=lambda t: (price[t.name] * spent[t.name], -t.score))
         best = max(self.tracks, key=lambda t: t.score)
