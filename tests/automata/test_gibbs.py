@@ -147,3 +147,16 @@ def test_an_interrupt_does_not_wait_for_what_threads_had_to_do(learner):
         ended.set()
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - began < 300  # otherwise it lasts ten minutes
+
+
+def test_sweeps_and_their_trace_use_the_priors_that_are_set(monkeypatch):
+    from sigmastar.automata.learn import gibbs
+
+    used = []
+    monkeypatch.setattr(gibbs, "sweep", lambda *given: used.append(("sweep", *given[4:6])))
+    monkeypatch.setattr(gibbs, "log_joint", lambda _, a, b: used.append(("trace", a, b)) or 0.0)
+    settings = gibbs.GibbsSettings(
+        n_chains=1, n_sweeps=1, burn_in=0, n_samples=1, outcome_prior=A, state_prior=B
+    )
+    gibbs.learn_gibbs(CORPUS, 2, settings=settings, random_state=0)
+    assert used == [("sweep", A, B), ("trace", A, B)]
