@@ -48,7 +48,7 @@ def test_rotations_find_nearer_eigenvalues_of_noisy_matrices():
 def test_a_rotation_is_the_best_of_all_angles():
     rng = np.random.default_rng(1)
     matrices = rng.standard_normal((5, 2, 2))
-    _, _, share = joint_schur(matrices)
+    _, _, share = joint_schur(matrices, n_starts=1, max_sweeps=1)
     grid = np.linspace(0, np.pi, 2001)
     turns = np.stack([np.cos(grid), -np.sin(grid), np.sin(grid), np.cos(grid)], 1)
     lowest = min(lower_energy(turn.T @ matrices @ turn) for turn in turns.reshape(-1, 2, 2))

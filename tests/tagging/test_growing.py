@@ -55,7 +55,7 @@ def test_arcs_are_made_when_they_were_met_several_times():
 
 
 @pytest.mark.patient
-@pytest.mark.parametrize(("n_sentences", "one_in"), [(1, 3), (5, 3), (100, 3), (100, 20)])
+@pytest.mark.parametrize(("n_sentences", "one_in"), [(1, 3), (5, 3), (9, 9), (100, 3)])
 def test_sentences_in_step_are_tagged_as_one_by_one(n_sentences, one_in, monkeypatch):
     monkeypatch.setattr(growing, "_MANY_WORDS", 0)
     monkeypatch.setattr(growing, "_MANY_SLOTS", 0)
@@ -68,6 +68,7 @@ def test_sentences_in_step_are_tagged_as_one_by_one(n_sentences, one_in, monkeyp
         machine.grow(codes[starts[s] : starts[s + 1]], starts[s : s + 2] - starts[s])
     sizes = []
     for _ in range(4 * MEETINGS):
+        np.full(len(codes), FAR, np.int32)  # an array that nobody writes to holds no tags of before
         np.testing.assert_array_equal(machine.run_aligned(codes, starts), expected)
         sizes.append(machine.n_arcs)
     assert sizes == sorted(sizes)
