@@ -90,3 +90,12 @@ def test_deleted_interpolation_mixes_the_frequencies_of_all_orders():
     for h, i in product(range(N), range(N)):
         np.testing.assert_allclose(np.exp(bigram[i]), mixed(pairs[i]))
         np.testing.assert_allclose(np.exp(trigram[h, i]), mixed(pairs[i], TRIPLES[h, i]))
+
+
+@pytest.mark.parametrize("method", ["witten-bell", "deleted"])
+def test_triples_are_told_from_pairs_by_their_contexts_alone(method):
+    one_tag = np.array([[[0, 3], [0, 0]], [[2, 1], [4, 2]]])  # and a boundary
+    assert len(deleted_weights(one_tag.astype(float))) == 3
+    assert smooth_tags(one_tag, method=method, strength=1.0)[1].shape == (2, 2, 2)
+    assert len(deleted_weights(one_tag[1:].astype(float))) == 2
+    assert smooth_tags(one_tag[1:], method=method, strength=1.0)[1] is None
