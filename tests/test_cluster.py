@@ -248,6 +248,26 @@ def test_killed_workers_lose_no_sentence_of_a_tagging_job(cluster, tmp_path):
     assert len(killer.killed) == 5
 
 
+def test_a_worker_begins_another_part_while_one_waits_for_the_disk(cluster, tmp_path):
+    def work(folder, part, _):
+        import time
+        from pathlib import Path
+
+        from sigmastar.core.threads import step_aside
+
+        if part == 0:
+            step_aside()
+            ends = time.monotonic() + 60
+            while not Path(folder, "1").exists() and time.monotonic() < ends:
+                time.sleep(0.01)
+        Path(folder, str(part)).touch()
+        return part, Path(folder, "1").exists()
+
+    runner = ClusterRunner(only(cluster, 1))
+    found = runner.stream(work, str(tmp_path), [0, 1], [None, None], waits=True)
+    assert list(found) == [(0, True), (1, True)]
+
+
 def test_a_bad_part_is_told_from_a_worker(cluster, tmp_path):
     _, client = cluster
     path = tmp_path / "bad.txt"

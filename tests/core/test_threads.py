@@ -1,12 +1,13 @@
 """Rows on threads: all of them, once, and with a fork in between."""
 
+import threading
 import time
 
 import numpy as np
 import pytest
 
 from fresh import in_fresh_process, mapped
-from sigmastar.core.threads import available_threads, in_order, over_rows
+from sigmastar.core.threads import available_threads, in_order, over_rows, step_aside
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 1000])
@@ -44,6 +45,35 @@ def test_what_is_under_way_ends_before_a_failure_is_heard():
     with pytest.raises(ZeroDivisionError):
         list(in_order(work, range(2), 2))
     assert not under_way
+
+
+def test_who_steps_aside_lets_others_work():
+    others = threading.Event()
+
+    def work(item):
+        if item == 0:
+            step_aside()
+            assert others.wait(60)
+        others.set()
+        return item
+
+    assert list(in_order(work, range(3), 1, aside=1)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("aside", [0, 2])
+def test_no_more_than_the_threads_work_at_a_time(aside):
+    working, most = [], []
+
+    def work(item):
+        working.append(item)
+        most.append(len(working))
+        time.sleep(0.01)
+        working.remove(item)
+        if item % 2:
+            step_aside()
+
+    list(in_order(work, range(20), 2, aside=aside))
+    assert max(most) <= 2
 
 
 def test_the_number_of_threads_may_be_given(monkeypatch):

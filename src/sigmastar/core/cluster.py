@@ -22,6 +22,7 @@ from sigmastar.core.memory import memory_budget
 from sigmastar.core.progress import stage
 from sigmastar.core.reduction import Reduction
 from sigmastar.core.runners import PartFunction, Room, Runner
+from sigmastar.core.threads import leaving_by
 
 __all__ = ["ClusterRunner"]
 
@@ -59,16 +60,25 @@ class ClusterRunner(Runner):
             self.client.close()
 
     def stream(
-        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+        self,
+        function: PartFunction,
+        shared: Any,
+        parts: Sequence[Any],
+        extras: Sequence[Any],
+        *,
+        waits: bool = False,
     ) -> Iterator[Any]:
         """Give the result for each part, in their order."""
+        name = _name(function)
+        if waits:
+            function, shared = _stepping_aside, (function, shared)
         sent = self._send(shared)
         rest = iter(list(zip(parts, extras, strict=True)))
         ahead = max(4, _AHEAD * sum(self.client.nthreads().values()))
         waiting: deque[Any] = deque()
         while True:
             for part, extra in rest:
-                waiting.append(self._submit(function, sent, part, extra))
+                waiting.append(self._submit(function, sent, part, extra, name=name))
                 if len(waiting) >= ahead:
                     break
             if not waiting:
@@ -160,11 +170,13 @@ class ClusterRunner(Runner):
         """Put a value on the cluster as the result of a task, which can be computed again."""
         return self._submit(_same, value)
 
-    def _submit(self, function: Any, *arguments: Any, priority: int = 0) -> Any:
+    def _submit(
+        self, function: Any, *arguments: Any, priority: int = 0, name: str | None = None
+    ) -> Any:
         if self._attendance is None:
             self._attendance = Attendance(self.client, self)
             self._attendance.start()
-        key = f"sigmastar-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
+        key = f"sigmastar-{name or _name(function)}-{uuid.uuid4().hex}"
         dask = require("dask", "dask", "working on a cluster")
         # Parameters of a large model are large: no reason to warn of each step.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
@@ -247,6 +259,20 @@ def _summarize_laid_out(
         value = function(shared, part, part_extra)
     reduction, open_part, opened = sent
     return reduction.summarize(open_part(opened, value, extra))
+
+
+def _stepping_aside(sent: tuple[PartFunction, Any], part: Any, extra: Any) -> Any:
+    """Run a function that waits: when it steps aside, the worker begins another task."""
+    from distributed import secede
+
+    function, shared = sent
+    with leaving_by(secede):
+        return function(shared, part, extra)
+
+
+def _name(function: Any) -> str:
+    """Return what Dask's dashboard calls the tasks of a function."""
+    return str(function.__name__).strip("_")
 
 
 def _same(value: Any) -> Any:

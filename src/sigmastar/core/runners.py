@@ -32,9 +32,19 @@ class Runner(ABC):
 
     @abstractmethod
     def stream(
-        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+        self,
+        function: PartFunction,
+        shared: Any,
+        parts: Sequence[Any],
+        extras: Sequence[Any],
+        *,
+        waits: bool = False,
     ) -> Iterator[Any]:
-        """Give the result for each part, in their order, a few ahead of who takes them."""
+        """Give the result for each part, in their order, a few ahead of who takes them.
+
+        A function that ``waits`` steps aside (:func:`~sigmastar.core.threads.step_aside`) when it
+        has let go of its part and only a disk is left to wait for; others are begun meanwhile.
+        """
 
     @abstractmethod
     def place(
@@ -92,7 +102,13 @@ class LocalRunner(Runner):
         self.threads = max(1, min(self.threads, self._for_work // max(n_bytes, 1)))
 
     def stream(
-        self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]
+        self,
+        function: PartFunction,
+        shared: Any,
+        parts: Sequence[Any],
+        extras: Sequence[Any],
+        *,
+        waits: bool = False,
     ) -> Iterator[Any]:
         """Give the result for each part, in their order."""
 
@@ -100,7 +116,8 @@ class LocalRunner(Runner):
             return function(shared, _value(item[0]), item[1])
 
         threads = min(self.threads, max(len(parts), 1))
-        return in_order(work, zip(parts, extras, strict=True), threads)
+        aside = threads if waits else 0
+        return in_order(work, zip(parts, extras, strict=True), threads, aside=aside)
 
     def place(
         self, function: PartFunction, shared: Any, parts: Sequence[Any], extras: Sequence[Any]

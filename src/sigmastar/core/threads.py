@@ -18,7 +18,15 @@ from contextvars import ContextVar
 from itertools import islice, pairwise
 from typing import TypeVar
 
-__all__ = ["ForkLock", "available_threads", "in_order", "limited_threads", "over_rows"]
+__all__ = [
+    "ForkLock",
+    "available_threads",
+    "in_order",
+    "leaving_by",
+    "limited_threads",
+    "over_rows",
+    "step_aside",
+]
 
 _limit: ContextVar[int | None] = ContextVar("sigmastar_threads", default=None)
 
@@ -79,22 +87,35 @@ def over_rows(
             done.result()
 
 
-def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+def in_order(
+    function: Callable[[T], R], items: Iterable[T], threads: int, *, aside: int = 0
+) -> Iterator[R]:
     """Apply a function on several threads; give the results in the order of the items.
 
     At most one item more than there are threads is under way or waiting to be taken, so memory
-    does not depend on how many there are.
+    does not depend on how many there are; and ``aside`` more, where the function steps aside
+    (:func:`step_aside`) before it waits.
     """
-    if threads == 1:
+    if threads + aside == 1:
         yield from map(function, items)
         return
+    turns = threading.Semaphore(threads)
+
+    def in_turn(item: T) -> R:
+        turns.acquire()
+        with leaving_by(turns.release):
+            try:
+                return function(item)
+            finally:
+                step_aside()  # unless it has
+
     rest = iter(items)
-    pool = ThreadPoolExecutor(threads)
-    waiting = deque(pool.submit(function, item) for item in islice(rest, threads + 1))
+    pool = ThreadPoolExecutor(threads + aside)
+    waiting = deque(pool.submit(in_turn, item) for item in islice(rest, threads + aside + 1))
     try:
         while waiting:
             yield waiting.popleft().result()
-            waiting.extend(pool.submit(function, item) for item in islice(rest, 1))
+            waiting.extend(pool.submit(in_turn, item) for item in islice(rest, 1))
         pool.shutdown()
     except Exception:
         # Whoever hears of a failure finds nothing half done: what is under way ends first.
@@ -103,6 +124,27 @@ def in_order(function: Callable[[T], R], items: Iterable[T], threads: int) -> It
     finally:
         # Who gives up early may be tidied up by any thread, one of these included: never wait here.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+_turn = threading.local()
+
+
+@contextmanager
+def leaving_by(leave: Callable[[], object]) -> Iterator[None]:
+    """Have :func:`step_aside` call this, once, within the block."""
+    _turn.leave = leave
+    try:
+        yield
+    finally:
+        _turn.leave = None
+
+
+def step_aside() -> None:
+    """Let somebody else compute: all that is left to do here is to wait, as for a disk."""
+    leave = getattr(_turn, "leave", None)
+    if leave is not None:
+        _turn.leave = None
+        leave()
 
 
 class ForkLock:

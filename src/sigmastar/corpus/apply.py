@@ -23,6 +23,7 @@ from sigmastar.core.extras import require
 from sigmastar.core.progress import stage
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.runners import Runner
+from sigmastar.core.threads import step_aside
 from sigmastar.corpus.encoding import Skipped
 
 __all__ = ["WriteResults", "Written", "write_parts"]
@@ -98,7 +99,7 @@ def write_parts(
     with stage("Writing parts", len(parts)) as progress:
         progress.advance(len(parts) - len(rest))
         sent = (write, open_part, shared, on_error == "raise")
-        results = runner.stream(_write_one, sent, [parts[i] for i in rest], work)
+        results = runner.stream(_write_one, sent, [parts[i] for i in rest], work, waits=True)
         for i, result in zip(rest, results, strict=True):
             if isinstance(result, SigmastarError):
                 skipped[i] = Skipped(names[i], str(result))
@@ -119,6 +120,9 @@ def _write_one(
         opened = open_part(shared, part, extra)
         with atomic_open(path) as target:
             counted: tuple[int, ...] = write(opened, target)
+            del opened
+            target.flush()
+            step_aside()  # what is written now goes to the disk
             return counted
     except SigmastarError as error:
         if fails:  # raised here and not where results are taken: the runner ends what is under way

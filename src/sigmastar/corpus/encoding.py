@@ -110,7 +110,7 @@ def encode_parts(
     with stage("Encoding", len(sources)) as progress:
         handles: Sequence[Any] = parts
         if folder:
-            reading = runner.stream(_write_part, shared, sources, parts)
+            reading = runner.stream(_write_part, shared, sources, parts, waits=True)
         else:
             handles = runner.place(_read_part, shared, sources, parts)
             reading = runner.stream(_told, alphabet, handles, parts)
@@ -127,7 +127,7 @@ def encode_parts(
         alphabet = alphabet.with_unk() if unknown == "unk" else alphabet
         own = [reads[i].symbols for i in kept]
         if folder:
-            facts = list(runner.stream(_rewrite_part, alphabet, handles, own))
+            facts = list(runner.stream(_rewrite_part, alphabet, handles, own, waits=True))
         else:
             handles = runner.place(_recode_part, alphabet, handles, own)
             facts = list(runner.stream(_facts_of, None, handles, own))
@@ -162,15 +162,17 @@ def _write_part(
     shared: tuple[Alphabet | None, Unknown], source: PartSource, part: ScratchPart
 ) -> _Read:
     corpus = _read_part(shared, source, None)
+    told = _told(shared[0], corpus, None)
     if isinstance(corpus, Corpus):
         part.write(corpus)
-    return _told(shared[0], corpus, None)
+    return told
 
 
 def _rewrite_part(alphabet: Alphabet, part: ScratchPart, symbols: tuple[Symbol, ...]) -> Facts:
     corpus = _recode_part(alphabet, part.open(Alphabet(symbols)), symbols)
+    facts = _facts(corpus)
     part.write(corpus)
-    return _facts(corpus)
+    return facts
 
 
 def _recode_part(alphabet: Alphabet, corpus: Corpus, _: Any) -> Corpus:

@@ -7,6 +7,7 @@ Files appear whole or not at all, so whoever comes back to a directory finds fin
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from sigmastar.core.arrays import offsets_of
 from sigmastar.core.atomic import atomic_open
 from sigmastar.core.errors import InvalidData
-from sigmastar.core.threads import ForkLock
+from sigmastar.core.threads import ForkLock, step_aside
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
@@ -45,10 +46,13 @@ class ScratchPart:
 
     def write(self, corpus: Corpus) -> None:
         """Store the sequences of a part."""
-        for name, values in (("symbols", corpus.symbols), ("lengths", corpus.lengths)):
-            narrow = values.astype(np.min_scalar_type(int(values.max(initial=0))), copy=False)
-            with atomic_open(self._path(name)) as file:
+        with ExitStack() as files:
+            for name, values in (("symbols", corpus.symbols), ("lengths", corpus.lengths)):
+                narrow = values.astype(np.min_scalar_type(int(values.max(initial=0))), copy=False)
+                file = files.enter_context(atomic_open(self._path(name)))
                 np.lib.format.write_array(file, narrow, allow_pickle=False)
+                file.flush()
+            step_aside()  # both now go to the disk
 
     def open(self, alphabet: Alphabet) -> Corpus:
         """Read the part back, coded by the alphabet it was written with."""
