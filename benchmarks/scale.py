@@ -33,6 +33,7 @@ import numpy as np
 
 MEMORY = 2_000_000_000  # of two threads; each of two workers may use half as much again
 JOBS = ("spectral", "kneser-ney", "em", "tag")
+STEPS = int(os.environ.get("SCALE_EM_STEPS", "3"))  # so that processes of a measurement know it
 ROWS = 200_000  # lines generated at a time
 _SHARES = 1 << 14  # probabilities of generated text are multiples of one of so many
 
@@ -168,7 +169,7 @@ def learner(job: str):
     return {
         "spectral": ss.SpectralWFA(20),
         "kneser-ney": ss.KneserNey(5),
-        "em": ss.BaumWelchPFA(20, max_iter=3, tol=0, random_state=0),
+        "em": ss.BaumWelchPFA(20, max_iter=STEPS, tol=0, random_state=0),
     }[job]
 
 
@@ -286,6 +287,7 @@ def main() -> None:
     parser.add_argument("--overhead", action="store_true", help="two workers against two threads")
     parser.add_argument("--in-memory", action="store_true", help="parts against one corpus")
     parser.add_argument("--where", action="store_true", help="where the time goes")
+    parser.add_argument("--steps", type=int, default=STEPS, help="of EM")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--only-generate", action="store_true", help="write the text, and stop")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
@@ -302,6 +304,7 @@ def main() -> None:
         return
     import tempfile
 
+    os.environ["SCALE_EM_STEPS"] = str(options.steps)
     rows = []
     for size in options.sizes:
         for job in options.jobs:
