@@ -212,6 +212,10 @@ def _connected(address: str) -> Any:
             f"client must be a scheduler's address such as tcp://host:8786; got {address!r} "
             f"({error})."
         ) from None
+    except OSError as error:
+        raise WorkersLost(
+            f"no scheduler answers at {address!r} ({error}). Start one, or check the address."
+        ) from None
 
 
 def _lay_out(sent: tuple[PartFunction, Any], part: Any, extra: Any) -> _Layout:
