@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -613,7 +614,10 @@ def parts_of_ab(**options):
     return ss.Partitions.from_sequences([[["a"], ["b"]], [["a"]]], **options)
 
 
-def test_an_address_that_is_none_is_told():
+@pytest.mark.parametrize("address", ["nowhere", "tcp:/host", "http://host:8786", ""])
+def test_an_address_that_is_none_is_told_and_leaves_no_thread(address):
     pytest.importorskip("distributed")
+    before = set(threading.enumerate())
     with pytest.raises(InvalidParameter, match="client must be a scheduler's address such as"):
-        parts_of_ab(client="nowhere")
+        parts_of_ab(client=address)
+    assert set(threading.enumerate()) <= before

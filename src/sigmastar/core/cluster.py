@@ -204,8 +204,13 @@ class _Layout:
 
 def _connected(address: str) -> Any:
     from distributed import Client
+    from distributed.comm import get_address_host_port, parse_address
 
     try:
+        if (
+            parse_address(address)[0] != "inproc"
+        ):  # a client of nowhere keeps its process from ending
+            get_address_host_port(address)
         return Client(address, set_as_default=False)
     except ValueError as error:
         raise InvalidParameter(
