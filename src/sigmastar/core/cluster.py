@@ -207,9 +207,8 @@ def _connected(address: str) -> Any:
     from distributed.comm import get_address_host_port, parse_address
 
     try:
-        if (
-            parse_address(address)[0] != "inproc"
-        ):  # a client of nowhere keeps its process from ending
+        # Told before there is a client: one of nowhere keeps its process from ending.
+        if parse_address(address)[0] != "inproc":
             get_address_host_port(address)
         return Client(address, set_as_default=False)
     except ValueError as error:
