@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from distributed import Status
 
 import sigmastar as ss
+from patience import until
 from sigmastar.cli.parts import as_it_is
 from sigmastar.core import attendance
 from sigmastar.core.cluster import ClusterRunner
@@ -81,10 +81,7 @@ def parts(files, **options):
 def only(cluster, n):
     here, client = cluster
     here.scale(n)
-    deadline = time.monotonic() + 60
-    while len(client.scheduler_info(n_workers=-1)["workers"]) != n:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == n)
     return client
 
 

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 
 import numpy as np
@@ -353,6 +352,21 @@ def test_what_takes_too_long_is_given_up(folder, monkeypatch):
         told.set()
 
 
+def test_what_curl_sends_of_itself_is_told_its_header(client):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    asked = client.post("/v1/models/letters:score", content='{"inputs": ["ab"]}', headers=form)
+    assert asked.status_code == 415
+    assert "got 'application/x-www-form-urlencoded'" in asked.json()["error"]
+    assert "-H 'Content-Type: application/json'" in asked.json()["error"]
+
+
+def test_examples_of_the_help_send_json_as_such():
+    told = CliRunner().invoke(main.app, ["serve", "--help"], env={"COLUMNS": "200"}).stdout
+    asking = [line for line in told.splitlines() if "/v1/models/" in line]
+    assert asking
+    assert all("--json" in line or "application/json" in line for line in asking)
+
+
 def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
     limits = Limits(workers=1, waiting=1)
     app = create_app(ModelStore([folder / "letters.sigma"]), limits=limits)
@@ -367,8 +381,7 @@ def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
         threads = [threading.Thread(target=one) for _ in range(3)]
         for thread in threads:
             thread.start()
-        while not codes:
-            time.sleep(0.02)
+        until(lambda: codes)
         go.set()
         for thread in threads:
             thread.join()
@@ -477,8 +490,7 @@ def test_requests_that_wait_are_answered_together_and_rightly(folder, monkeypatc
         alone.wait(120)
         for thread in threads[1:]:
             thread.start()
-        while "sigmastar_in_flight 6" not in client.get("/metrics").text:
-            time.sleep(0.02)
+        until(lambda: "sigmastar_in_flight 6" in client.get("/metrics").text)
         go.set()
         for thread in threads:
             thread.join()

@@ -216,7 +216,11 @@ class Service:
             answer(served, operation, {"inputs": []}, self.limits)  # refuses what cannot be asked
             return Lines(self._lines(request, served, operation))
         if kind != "application/json":
-            raise Refused(415, f"send application/json or {NDJSON}.")
+            raise Refused(
+                415,
+                f"Content-Type must be application/json or {NDJSON}; got {kind[:60]!r} (for curl: "
+                "-H 'Content-Type: application/json').",
+            )
         body = await self.body(request)
         outputs = await self.answer(served, operation, parsed(body), len(body))
         self.counters.note_inputs(operation, len(outputs))
