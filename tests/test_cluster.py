@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from functools import partial
 from pathlib import Path
 
@@ -17,9 +16,11 @@ import pytest
 from distributed import Status
 
 import sigmastar as ss
+from patience import until
 from sigmastar.cli.parts import as_it_is
 from sigmastar.core import attendance
 from sigmastar.core.cluster import ClusterRunner
+from sigmastar.core.errors import WorkersLost
 from sigmastar.core.local_cluster import local_client
 from sigmastar.corpus.apply import write_parts
 from sigmastar.corpus.part_sources import file_parts
@@ -80,10 +81,7 @@ def parts(files, **options):
 def only(cluster, n):
     here, client = cluster
     here.scale(n)
-    deadline = time.monotonic() + 60
-    while len(client.scheduler_info(n_workers=-1)["workers"]) != n:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == n)
     return client
 
 
@@ -323,3 +321,9 @@ def test_workers_started_here_keep_memory_that_arrays_come_back_to():
         assert int(kept) == 32 << 20
         (limit,) = client.scheduler_info()["workers"].values()
         assert (limit["nthreads"], limit["memory_limit"]) == (1, 10**9)
+
+
+def test_where_no_scheduler_answers_that_is_told(files):
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.1s"}):
+        with pytest.raises(WorkersLost, match="no scheduler answers"):
+            parts(files, client="tcp://127.0.0.1:1")

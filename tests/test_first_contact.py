@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -613,7 +614,30 @@ def parts_of_ab(**options):
     return ss.Partitions.from_sequences([[["a"], ["b"]], [["a"]]], **options)
 
 
-def test_an_address_that_is_none_is_told():
+@pytest.mark.parametrize("address", ["nowhere", "tcp:/host", "http://host:8786", ""])
+def test_an_address_that_is_none_is_told_and_leaves_no_thread(address):
     pytest.importorskip("distributed")
+    before = set(threading.enumerate())
     with pytest.raises(InvalidParameter, match="client must be a scheduler's address such as"):
-        parts_of_ab(client="nowhere")
+        parts_of_ab(client=address)
+    assert set(threading.enumerate()) <= before
+
+
+def test_a_path_in_place_of_a_model_is_to_be_loaded():
+    with pytest.raises(InvalidParameter, match=r"got str\. Load it first: sigmastar\.load"):
+        ss.metrics.pautomac_perplexity("learned.sigma", ["ab"], [1.0])
+
+
+def test_exact_moments_are_those_of_what_an_estimator_learned():
+    est = ss.BaumWelchHMM(2, max_iter=2, random_state=0).fit(["ab", "b", "abb"] * 5)
+    basis = ss.moments.all_basis(2, 1)
+    found = ss.moments.exact_moments(est, basis, "string")
+    wanted = ss.moments.exact_moments(est.model_.to_pfa(), basis, "string")
+    assert np.array_equal(found.block, wanted.block)
+
+
+def test_no_states_are_refused_without_a_word_on_ranks():
+    from sigmastar.automata.learn.spectral import learn_spectral
+
+    with pytest.raises(InvalidParameter, match="n_states must be an integer of at least 1; got 0"):
+        learn_spectral(exact(3, "string"), n_states=0)

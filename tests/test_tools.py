@@ -78,3 +78,15 @@ def test_the_page_gives_the_rooms_in_the_order_of_the_contracts():
         rooms = " > ".join(layer.replace(" :", ",") for layer in wing["layers"])
         name = wing["containers"][0].removeprefix("sigmastar.")
         assert f"{name:14}{rooms}\n" in page
+
+
+@pytest.mark.parametrize(("growth", "is_leak"), [(0.0, False), (0.01, True)])
+def test_memory_that_grows_for_minutes_is_told_from_requests_that_come_and_go(
+    growth, is_leak, tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(TOOLS / "stress")
+    tell = runpy.run_path(str(TOOLS / "stress" / "bad_requests.py"))["_tell_memory"]
+    log = tmp_path / "memory.jsonl"
+    held = [20.0] * 6 + [400.0 * (1 + growth) ** (i / 12) + 90.0 * (i % 5 == 0) for i in range(90)]
+    log.write_text("".join(json.dumps({"rss": rss}) + "\n" for rss in held))
+    assert tell(log, 6) == is_leak

@@ -134,3 +134,17 @@ def test_taggers_and_transliterators_are_applied_to_parts(tmp_path):
     found = lines_of(letters.write(names.predict, tmp_path / "names"))
     assert found == ["".join(name) for name in names.predict(given)]
     assert [row for part in letters.stream(names.predict) for row in part] == names.predict(given)
+
+
+def test_a_folder_is_refused_to_another_function_or_another_model(tmp_path):
+    first, second = (ss.KneserNey(order).fit(SEQUENCES) for order in (2, 3))
+    parts().write(first.log_proba, tmp_path)
+    assert parts().write(first.log_proba, tmp_path).n_before == 4
+    for other in (first.predict_next, second.log_proba, lengths):
+        with pytest.raises(InvalidParameter, match="another model"):
+            parts().write(other, tmp_path)
+
+
+def test_a_function_that_forgets_sequences_is_refused(tmp_path):
+    with pytest.raises(InvalidData, match="got 1 values for 2 sequences"):
+        parts().write(lambda corpus: [1], tmp_path)

@@ -11,6 +11,7 @@ import dask.bag
 import numpy as np
 import pytest
 
+import sigmastar as ss
 from sigmastar import Alphabet, Corpus, Partitions, read_corpus
 from sigmastar.core.errors import DataNotFound, InvalidData, InvalidParameter, ParseError
 from sigmastar.core.reduction import merge_in_order
@@ -251,6 +252,26 @@ def test_only_the_first_sequences_can_be_taken():
     for wrong in (0, slice(1, 2), slice(None, None, 2)):
         with pytest.raises(InvalidParameter, match="only the first sequences"):
             parts[wrong]
+
+
+def test_who_takes_parts_for_sequences_is_told_how_to_go_through_them():
+    parts = Partitions.from_sequences([["ab", "ba"], ["b"]])
+    model = ss.KneserNey(2).fit(parts)
+    with pytest.raises(InvalidParameter, match=r"parts\.stream\(model\.log_proba\)"):
+        model.log_proba(parts)
+    assert [len(values) for values in parts.stream(model.log_proba)] == [2, 1]
+
+
+@pytest.mark.parametrize("files", [None, 5, ["a.txt", 5]])
+def test_what_names_no_files_is_refused(files):
+    with pytest.raises(InvalidParameter, match="files must be a path"):
+        Partitions.from_files(files)
+
+
+@pytest.mark.parametrize("pair", [("anna", None), ("anna", 5), "ab", ("a",)])
+def test_what_is_no_pair_is_not_joined(pair):
+    with pytest.raises(InvalidData, match="a pair must hold a source and a target"):
+        ss.join_pairs([pair])
 
 
 def test_results_come_in_order_and_few_are_under_way():

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 
 import numpy as np
@@ -353,11 +352,26 @@ def test_what_takes_too_long_is_given_up(folder, monkeypatch):
         told.set()
 
 
+def test_what_curl_sends_of_itself_is_told_its_header(client):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    asked = client.post("/v1/models/letters:score", content='{"inputs": ["ab"]}', headers=form)
+    assert asked.status_code == 415
+    assert "got 'application/x-www-form-urlencoded'" in asked.json()["error"]
+    assert "-H 'Content-Type: application/json'" in asked.json()["error"]
+
+
+def test_examples_of_the_help_send_json_as_such():
+    told = CliRunner().invoke(main.app, ["serve", "--help"], env={"COLUMNS": "200"}).stdout
+    asking = [line for line in told.splitlines() if "/v1/models/" in line]
+    assert asking
+    assert all("--json" in line or "application/json" in line for line in asking)
+
+
 def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
     limits = Limits(workers=1, waiting=1)
     app = create_app(ModelStore([folder / "letters.sigma"]), limits=limits)
     go = threading.Event()
-    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: go.wait(10) and [])
+    monkeypatch.setattr("sigmastar.serve.app.answer", lambda *_: go.wait(120) and [])
     with TestClient(app) as client:
         codes = []
 
@@ -367,12 +381,27 @@ def test_more_than_can_wait_are_told_to_come_again(folder, monkeypatch):
         threads = [threading.Thread(target=one) for _ in range(3)]
         for thread in threads:
             thread.start()
-        while not codes:
-            time.sleep(0.02)
+        until(lambda: codes)
         go.set()
         for thread in threads:
             thread.join()
     assert sorted(codes) == [200, 200, 503]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is told by /proc")
+def test_memory_that_requests_needed_is_given_back(folder, monkeypatch):
+    monkeypatch.setattr("sigmastar.serve.app._TIDY", 0.05)
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    with TestClient(create_app(ModelStore([folder / "letters.sigma"]))) as client:
+        blocks = [bytearray(20_000) for _ in range(4000)]
+        full = resident()
+        del blocks[::2]  # lies free between blocks that are in use
+        client.get("/health")
+        until(lambda: resident() < full - (20 << 20))
 
 
 def test_what_is_missing_is_told_before_anything_is_loaded(monkeypatch):
@@ -446,7 +475,7 @@ def test_requests_that_wait_are_answered_together_and_rightly(folder, monkeypatc
     def slow(served, operation, request, limits):
         calls.append(len(request["inputs"]))
         alone.set()
-        go.wait(10)
+        go.wait(120)
         return [given.upper() for given in request["inputs"]]
 
     monkeypatch.setattr("sigmastar.serve.app.answer", slow)
@@ -458,11 +487,10 @@ def test_requests_that_wait_are_answered_together_and_rightly(folder, monkeypatc
 
         threads = [threading.Thread(target=one, args=(name,)) for name in "abcdef"]
         threads[0].start()
-        alone.wait(10)
+        alone.wait(120)
         for thread in threads[1:]:
             thread.start()
-        while "sigmastar_in_flight 6" not in client.get("/metrics").text:
-            time.sleep(0.02)
+        until(lambda: "sigmastar_in_flight 6" in client.get("/metrics").text)
         go.set()
         for thread in threads:
             thread.join()

@@ -4,7 +4,8 @@ Run ``python tools/stress/bad_requests.py --minutes 10 --schemathesis ../venv/bi
 (schemathesis wants an environment of its own). Models of every kind are served on this machine;
 schemathesis makes good and bad requests from the description. Nothing may end in a status of 500
 or more or in a crash, and answers have the form that is described. What the memory holds is written
-down as it fills (``watched_service.py``) and printed for every minute.
+down as it fills (``watched_service.py``) and printed for every minute; once every model has been
+asked, in two minutes, it must not grow by more than 3 % any more.
 """
 
 from __future__ import annotations
@@ -39,6 +40,12 @@ negative_data_rejection.expected-statuses = [400, 404, 405, 413, 415, 422]
 """
 
 
+_ROWS_A_MINUTE = 12  # that watched_service.py writes
+_WARM_UP = 2 * _ROWS_A_MINUTE  # rows until every model has been asked for something
+_WINDOW = _ROWS_A_MINUTE // 2  # rows whose least counts: large requests come and go
+_MOST_GROWTH = 0.03
+
+
 def main() -> int:
     """Run the tool; return its exit code."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -68,6 +75,7 @@ def main() -> int:
             return 1
         threading.Thread(target=service.stderr.read, daemon=True).start()  # a full pipe blocks
         address = line.split(" at ")[1].split()[0]
+        before = len(log.read_text().splitlines())
         code = _ask(given, address)
         with urllib.request.urlopen(f"{address}/metrics") as answer:
             counted = answer.read().decode()
@@ -79,11 +87,11 @@ def main() -> int:
         by_status[status] = by_status.get(status, 0) + int(count)
     failed = sum(count for status, count in by_status.items() if status >= "500")
     print(f"{len(by_name)} models, answers by status: {dict(sorted(by_status.items()))}")
-    _tell_memory(log)
+    grew = _tell_memory(log, before)
     print(
         f"schemathesis {code}, alive {alive}, exit code {stopped}, {failed} answers of 500 and more"
     )
-    return int(bool(code or failed or stopped or not alive))
+    return int(bool(code or failed or stopped or grew or not alive))
 
 
 def _ask(given: argparse.Namespace, address: str) -> int:
@@ -96,12 +104,26 @@ def _ask(given: argparse.Namespace, address: str) -> int:
         return subprocess.run(command, cwd=folder, env={"PATH": "/usr/bin:/bin"}).returncode
 
 
-def _tell_memory(log: Path) -> None:
-    """Print what the memory held at the beginning, every minute after the start, and last."""
-    rows = [json.loads(line) for line in log.read_text().splitlines()]
+def _tell_memory(log: Path, before: int) -> bool:
+    """Print what the memory held every minute, and tell whether it grew after the warm-up.
+
+    The first rows, ``before`` there were requests, are left out.
+    """
+    rows = [json.loads(line) for line in log.read_text().splitlines()][before:]
+    if not rows:
+        print("the run was too short to say anything of memory")
+        return False
     print("  ".join(f"{name:>13}" for name in rows[0]))
-    for row in [*rows[::12], rows[-1]]:
+    for row in [*rows[::_ROWS_A_MINUTE], rows[-1]]:
         print("  ".join(f"{value:13,.0f}" for value in row.values()))
+    held = [row["rss"] for row in rows[_WARM_UP:]]
+    if len(held) < 2 * _WINDOW:
+        print("the run was too short to say whether memory grows: three minutes are needed")
+        return False
+    first, last = min(held[:_WINDOW]), min(held[-_WINDOW:])
+    print(f"memory after the warm-up and last: {first:,.0f} MB and {last:,.0f} MB", end=" ")
+    print(f"({last / first - 1:+.1%}; at most {_MOST_GROWTH:+.0%})")
+    return last > first * (1 + _MOST_GROWTH)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from sigmastar.cli.options import option
 from sigmastar.cli.output import err
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.extras import require
+from sigmastar.core.heap import use_one_arena
 from sigmastar.core.progress import stage
 
 __all__ = ["serve"]
@@ -60,9 +61,10 @@ def serve(
 
     [bold]Examples[/]
     sigmastar serve logs.sigma en.sigma --port 8080
-    curl -s localhost:8080/v1/models/logs:predict -d '{"inputs": ["open read"]}'
+    curl -s localhost:8080/v1/models/logs:predict --json '{"inputs": ["open read"]}'
     curl -s localhost:8080/process -d model=en -d "data=The dog barks ."
     """
+    use_one_arena()  # before there are threads
     from sigmastar.serve.limits import Limits
     from sigmastar.serve.run import serve as run
     from sigmastar.serve.run import warm_up

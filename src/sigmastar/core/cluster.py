@@ -216,13 +216,21 @@ class _Layout:
 
 def _connected(address: str) -> Any:
     from distributed import Client
+    from distributed.comm import get_address_host_port, parse_address
 
     try:
+        # Told before there is a client: one of nowhere keeps its process from ending.
+        if parse_address(address)[0] != "inproc":
+            get_address_host_port(address)
         return Client(address, set_as_default=False)
     except ValueError as error:
         raise InvalidParameter(
             f"client must be a scheduler's address such as tcp://host:8786; got {address!r} "
             f"({error})."
+        ) from None
+    except OSError as error:
+        raise WorkersLost(
+            f"no scheduler answers at {address!r} ({error}). Start one, or check the address."
         ) from None
 
 

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,7 +27,7 @@ from sigmastar.core.runners import Runner
 from sigmastar.core.threads import step_aside
 from sigmastar.corpus.encoding import Skipped
 
-__all__ = ["WriteResults", "Written", "write_parts"]
+__all__ = ["WriteResults", "Written", "name_of", "write_parts"]
 
 _JOB = "job.json"
 FORMATS = ("text", "parquet")
@@ -183,6 +184,11 @@ class WriteResults:
                 f"function must give a value for each sequence of a part; got {values!r:.60}."
             )
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        if len(values) != len(corpus):
+            raise InvalidData(
+                f"function must give a value for each sequence of a part; got {len(values)} values "
+                f"for {len(corpus)} sequences."
+            )
         if self.format == "parquet":
             pa = require("pyarrow", "arrow", "writing Parquet files")
             parquet = require("pyarrow.parquet", "arrow", "writing Parquet files")
@@ -191,6 +197,16 @@ class WriteResults:
         else:
             target.write("".join(f"{_line(value)}\n" for value in values).encode())
         return len(values), corpus.n_symbols
+
+
+def name_of(function: Any) -> str:
+    """Tell functions apart as a program that is started again tells them: by name and owner."""
+    if isinstance(function, partial):
+        return f"{name_of(function.func)} {function.args!r} {function.keywords!r}"
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    told = "" if owner is None else repr(owner)
+    return f"{name} of {type(owner).__name__ if ' at 0x' in told else told}"
 
 
 def _pairs(value: Any) -> bool:

@@ -46,7 +46,8 @@ def join_pairs(
 
 
 def _two(pair: Any) -> Any:
-    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+    two = not isinstance(pair, str) and hasattr(pair, "__len__") and len(pair) == 2
+    if not two or not all(isinstance(side, Iterable) for side in pair):
         raise InvalidData(f"a pair must hold a source and a target; got {str(pair)[:60]!r}.")
     return pair
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
-from sigmastar.core.errors import DataNotFound, InvalidData, ParseError
+from sigmastar.core.errors import DataNotFound, InvalidData, InvalidParameter, ParseError
 from sigmastar.core.extras import require
 from sigmastar.core.runners import Runner
 from sigmastar.corpus.alphabet import Alphabet, Unknown
@@ -190,7 +190,13 @@ def matching_files(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 ) -> list[str]:
     """Name the files of a pattern, a directory, a path, or a list of these."""
-    given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    one = isinstance(files, (str, os.PathLike)) or not isinstance(files, Iterable)
+    given: list[Any] = [files] if one else list(files)
+    if not all(isinstance(path, (str, os.PathLike)) for path in given):
+        raise InvalidParameter(
+            "files must be a path, a directory, a pattern such as 'logs/*.gz', or a list of these; "
+            f"got {str(files)[:60]!r}."
+        )
     if not given:
         raise DataNotFound("files must name at least one file, directory or pattern; got none.")
     paths = [path for one in given for path in _matches(os.fspath(one))]

@@ -22,7 +22,7 @@ from sigmastar.core.reduction import Reduction, reduced
 from sigmastar.core.rules import AnyOf, Choice, Instance, Integer, Nothing, check
 from sigmastar.core.runners import Runner
 from sigmastar.corpus.alphabet import Alphabet, Unknown, check_unknown
-from sigmastar.corpus.apply import FORMATS, WriteResults, Written, write_parts
+from sigmastar.corpus.apply import FORMATS, WriteResults, Written, name_of, write_parts
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.encoding import Skipped, encode_parts
 from sigmastar.corpus.part_sources import (
@@ -275,8 +275,8 @@ class Partitions:
         """Return the first sequences as a corpus: ``parts[:n]``."""
         if not isinstance(index, slice) or index.start or index.step not in (None, 1):
             raise InvalidParameter(
-                "only the first sequences of Partitions can be taken, as parts[:n]; "
-                f"got {index!r}. Use parts.corpora() to go through all of them."
+                "only the first sequences of Partitions can be taken, as parts[:n]; got "
+                f"{index!r}. Go through all of them with parts.stream(model.log_proba), say."
             )
         wanted = len(self) if index.stop is None else max(index.stop, 0)
         taken: list[Corpus] = []
@@ -359,7 +359,7 @@ class Partitions:
             names=[f"part {number}" for number in range(self.n_parts)],
             runner=self._runner,
             folder=folder,
-            job=repr((job, self.digest, format)),
+            job=repr((job, self.digest, format, name_of(function))),
             suffix=".parquet" if format == "parquet" else ".txt",
         )
 

@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from sigmastar.core.errors import SigmastarError, TooLarge
+from sigmastar.core.heap import trim_heap
 from sigmastar.core.json_values import json_value
 from sigmastar.core.remembered import remembered
 from sigmastar.core.version import __version__
@@ -43,6 +44,7 @@ __all__ = ["Service", "create_app"]
 
 _log = logging.getLogger(__name__)
 _LATE = 16  # threads for requests that go on after their time is up
+_TIDY = 10.0  # seconds between looks at what memory lies free
 _SMALL = 2048  # bytes of a request that may be answered with others, or at once
 # Pages run one script of their own, fetch from their own origin, and are framed by nobody.
 _PAGE_HEADERS = {
@@ -214,7 +216,11 @@ class Service:
             answer(served, operation, {"inputs": []}, self.limits)  # refuses what cannot be asked
             return Lines(self._lines(request, served, operation))
         if kind != "application/json":
-            raise Refused(415, f"send application/json or {NDJSON}.")
+            raise Refused(
+                415,
+                f"Content-Type must be application/json or {NDJSON}; got {kind[:60]!r} (for curl: "
+                "-H 'Content-Type: application/json').",
+            )
         body = await self.body(request)
         outputs = await self.answer(served, operation, parsed(body), len(body))
         self.counters.note_inputs(operation, len(outputs))
@@ -258,20 +264,30 @@ class Service:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Look after changed files as long as the service runs."""
-        watch = asyncio.create_task(self._watch()) if self.refresh else None
+        """Look after changed files and free memory as long as the service runs."""
+        chores = [self._tidy()] + ([self._watch()] if self.refresh else [])
+        tasks = [asyncio.create_task(chore) for chore in chores]
         try:
             yield
         finally:
-            if watch is not None:
-                watch.cancel()
+            for task in tasks:
+                task.cancel()
                 with suppress(asyncio.CancelledError):
-                    await watch
+                    await task
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(self.refresh)
             await anyio.to_thread.run_sync(self.store.refresh)
+
+    async def _tidy(self) -> None:
+        """Give memory back that requests needed and nobody needs any more."""
+        answered = self.counters.answered
+        while True:
+            await asyncio.sleep(_TIDY)
+            if self.counters.answered != answered:
+                answered = self.counters.answered
+                await anyio.to_thread.run_sync(trim_heap)
 
 
 def create_app(

@@ -22,6 +22,12 @@ class Counters:
         self._inputs: Counter[str] = Counter()
         self.in_flight = 0
 
+    @property
+    def answered(self) -> int:
+        """How many requests were answered, well or not."""
+        with self._lock:
+            return self._requests.total()
+
     def note(self, asked: str, status: int, seconds: float) -> None:
         """Count one request."""
         with self._lock:

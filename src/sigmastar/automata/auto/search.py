@@ -202,8 +202,8 @@ class _Search:
     def grow(self, deadline: float) -> None:
         """Advance tracks until the deadline, as many at a time as there are cores."""
         with ThreadPoolExecutor(self.workers) as pool:
-            outcomes = [pool.submit(self._work, deadline) for _ in range(self.workers)]
             try:
+                outcomes = [pool.submit(self._work, deadline) for _ in range(self.workers)]
                 for outcome in outcomes:
                     outcome.result()
             except BaseException:

@@ -34,6 +34,7 @@ from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.linalg.svd import Solver, truncated_svd
 from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.core.rules import Integer, check
 from sigmastar.core.types import FloatArray, Learned
 
 __all__ = ["Boundaries", "SpectralFactors", "learn_spectral", "spectral_factors", "spectral_path"]
@@ -115,7 +116,8 @@ def spectral_path(
 ) -> list[Learned[WFA]]:
     """Return the automata of several sizes from one decomposition."""
     for n_states in sizes:
-        if not 1 <= n_states <= factors.rank:
+        check("n_states", n_states, Integer(1))
+        if n_states > factors.rank:
             raise InvalidParameter(
                 f"n_states must be between 1 and {factors.rank} (the rank of the Hankel block); "
                 f"got {n_states}. Lower it or enlarge the basis."

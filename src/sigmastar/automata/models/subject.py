@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeAlias
 
 from sigmastar.automata.models.hmm import HMM
@@ -31,6 +32,8 @@ def automaton_of(thing: Any, name: str = "model") -> Automaton:
     learned = "" if model is thing else f", which has learned a {type(model).__name__}"
     fitted = learned or isinstance(thing, StoredModel)
     remedy = "Use the functions of its own kind." if fitted else "Call fit first."
+    if isinstance(thing, (str, os.PathLike)):
+        remedy = "Load it first: sigmastar.load(path)."
     raise InvalidParameter(
         f"{name} must be an automaton (WFA, PFA or HMM), or an estimator fitted to one; "
         f"got {type(thing).__name__}{learned}. {remedy}"

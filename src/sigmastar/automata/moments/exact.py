@@ -7,9 +7,11 @@ functions have the same operators with summed boundary vectors).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from sigmastar.automata.models.wfa import WFA
+from sigmastar.automata.models.subject import as_wfa
 from sigmastar.automata.moments.basis import Basis
 from sigmastar.automata.moments.hankel import HankelMoments, SymbolBlocks
 from sigmastar.core.errors import InvalidParameter
@@ -19,14 +21,14 @@ from sigmastar.ngrams.counts import Statistic
 __all__ = ["exact_moments"]
 
 
-def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMoments:
+def exact_moments(model: Any, basis: Basis, statistics: Statistic) -> HankelMoments:
     """Return the moments that infinitely many sequences of a model would have.
 
     For tests, and for finding a smaller model of nearly the same function.
 
     Parameters
     ----------
-    model : WFA
+    model : WFA, PFA, HMM or fitted estimator
         Gives the probability of strings. For prefix and substring statistics its total mass must
         be finite.
     basis : Basis
@@ -35,6 +37,7 @@ def exact_moments(model: WFA, basis: Basis, statistics: Statistic) -> HankelMome
         Which function of strings to tabulate.
     """
     check("statistics", statistics, Choice("string", "prefix", "substring"))
+    model = as_wfa(model)
     if basis.n_symbols != model.n_symbols:
         raise InvalidParameter(
             f"basis must be over as many symbols as the model, {model.n_symbols}; got one over "

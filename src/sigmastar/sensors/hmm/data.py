@@ -156,7 +156,8 @@ def as_measurements(
     try:
         pieces = [_matrix(part, f"sequence {i} of X", parts) for i, part in enumerate(X)]
     except TypeError:
-        raise InvalidData(f"X must be an array or a list of arrays; got {X!r}.") from None
+        hint = " Go through its parts, by X.stream." if hasattr(X, "stream") else ""
+        raise InvalidData(f"X must be an array or a list of arrays; got {X!r}.{hint}") from None
     if not pieces:
         raise InvalidData("X must hold at least one sequence; it is empty.")
     widths = {piece.shape[1] for piece in pieces}
