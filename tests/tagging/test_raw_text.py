@@ -12,7 +12,18 @@ from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.metrics import text_scores
-from sigmastar.tagging.kernels.boundary_features import N_FEATURES, N_FEATURES_FIRST
+from sigmastar.tagging.kernels.boundary_features import (
+    BEFORE,
+    BEGIN,
+    END,
+    GAP,
+    MARKS,
+    N_FEATURES,
+    N_FEATURES_FIRST,
+    RUN_AFTER,
+    RUN_BEFORE,
+    RUN_LENGTH,
+)
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
 from sigmastar.tagging.text import raw
 from sigmastar.tagging.text.characters import boundary_text
@@ -113,14 +124,14 @@ def test_strange_treebanks_are_refused(tmp_path, lines, what):
 def test_runs_of_letters_are_known_whatever_signs_stand_around_them(files):
     # Each of these is a word between blanks that was never seen as a whole.
     tokenizer = ss.learn_tokens(ss.read_treebank(files / "train.conllu"))
-    prepared, n_words = boundary_text("((Don't (don't")
-    assert n_words == 2
+    chars, words = boundary_text("((Don't (don't")
+    assert len(words) == 2
     first, second = (text.find("t") for text in ("((Don't", "(don't"))
     second += len("((Don't ")
-    for hashes in (prepared.run_before, prepared.run_after):
-        assert hashes[first] == hashes[second]
-    assert prepared.before[first] != prepared.before[second]
-    assert prepared.run_length[:8].tolist() == [1, 2, 1, 2, 3, 4, 5, 0]
+    for run in (RUN_BEFORE, RUN_AFTER):
+        assert chars[first, run] == chars[second, run]
+    assert chars[first, BEFORE] != chars[second, BEFORE]
+    assert chars[:8, RUN_LENGTH].tolist() == [1, 2, 1, 2, 3, 4, 5, 0]
     assert tokenizer.n_features == N_FEATURES
 
 
@@ -136,8 +147,7 @@ def test_runs_of_letters_are_known_whatever_signs_stand_around_them(files):
     ],
 )
 def test_words_tell_signs_of_addresses(word, marks):
-    prepared, _ = boundary_text(f"and {word}")
-    assert prepared.marks[1] == marks
+    assert boundary_text(f"and {word}").words[1, MARKS] == marks
 
 
 def test_tokenizers_of_old_cut_with_the_features_they_know(files, tmp_path):
@@ -185,11 +195,10 @@ def test_any_text_can_be_cut(pipeline, text):
 
 
 def test_words_and_gaps_of_a_text():
-    text, n_words = boundary_text("ab c.\nd\n \ne")
-    assert n_words == 4
-    assert text.begins[:4].tolist() == [0, 3, 6, 10]
-    assert text.ends[:4].tolist() == [2, 5, 7, 11]
-    assert text.gap[:4].tolist() == [1, 2, 3, 0]
+    words = boundary_text("ab c.\nd\n \ne").words
+    assert words[:, BEGIN].tolist() == [0, 3, 6, 10]
+    assert words[:, END].tolist() == [2, 5, 7, 11]
+    assert words[:, GAP].tolist() == [1, 2, 3, 0]
 
 
 def test_decisions_do_not_depend_on_threads(files, pipeline, monkeypatch):

@@ -13,8 +13,11 @@ from weakref import WeakKeyDictionary
 from sigmastar.core.threads import ForkLock
 
 __all__ = ["MOST_BYTES", "Budget", "Forgetful", "bytes_of_word", "remembered"]
+__all__ += ["LONGEST_REMEMBERED", "MOST_REMEMBERED"]
 
 MOST_BYTES = 64 << 20
+MOST_REMEMBERED = 1 << 18  # words, of one who remembers
+LONGEST_REMEMBERED = 100  # characters of a word
 _ENTRY = 160  # bytes of an entry of a dictionary, with what it leads to; measured
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
 from sigmastar.core.model_files import Stored
-from sigmastar.core.remembered import bytes_of_word, remembered
+from sigmastar.core.remembered import LONGEST_REMEMBERED, MOST_REMEMBERED, bytes_of_word, remembered
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.lexicon.words import join_words, split_words
@@ -28,8 +28,6 @@ __all__ = ["ANY_TAG", "Edit", "Lemmatizer", "edit_between"]
 
 ANY_TAG = ""  # of rules for tags that were never seen
 LONGEST_ENDING = 8
-_MOST_REMEMBERED = 1 << 18  # words: a service must not grow with its guests
-_LONGEST_REMEMBERED = 100  # characters
 _MOST_CUT = 1 << 16
 _LISTS = ("edit", "ending", "word")  # strings in files: what edits add, endings, exceptions
 FACTS: dict[str, Fact] = {
@@ -116,11 +114,11 @@ class Lemmatizer(StoredModel):
         """Return the lemma of a word with a tag."""
         found = self._remembered.get((tag, word))
         if found is None:
-            if len(self._remembered) >= _MOST_REMEMBERED:
+            if len(self._remembered) >= MOST_REMEMBERED:
                 self.forget()
                 remembered.drop(self)
-            found = self._edit(word, tag).apply(word)
-            if len(word) <= _LONGEST_REMEMBERED:
+            found = self.find(word, tag)
+            if len(word) <= LONGEST_REMEMBERED:
                 self._remembered[tag, word] = found
                 remembered.grow(self, bytes_of_word(word) + bytes_of_word(found))
         return found
@@ -128,6 +126,10 @@ class Lemmatizer(StoredModel):
     def forget(self) -> None:
         """Give up what is remembered of words."""
         self._remembered.clear()
+
+    def find(self, word: str, tag: str) -> str:
+        """Return the lemma of a word with a tag, which is not remembered."""
+        return self._edit(word, tag).apply(word)
 
     def _edit(self, word: str, tag: str) -> Edit:
         known = tag if tag in self._tags else ANY_TAG
