@@ -2,6 +2,10 @@
 
 import io
 import json
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,6 +285,45 @@ def test_tags_of_streams_equal_those_of_the_text(pipeline, files, monkeypatch):
     assert [x for x in pieces.getvalue().split(b"\n") if x] == [
         x for x in whole.getvalue().split(b"\n") if x
     ]
+
+
+PEAKS = """
+import json, sys
+import sigmastar as ss
+from sigmastar.core.remembered import remembered
+
+class Peaks(list):
+    def write(self, data):
+        status = open("/proc/self/status").read()  # ru_maxrss would begin with that of the parent
+        self.append(int(status.partition("VmHWM:")[2].split()[0]))
+    def flush(self):
+        pass
+
+remembered.most = 1 << 20
+peaks = Peaks()
+ss.load(sys.argv[1]).tag_file(sys.stdin.buffer, peaks)
+json.dump(peaks, sys.stdout)
+"""
+
+
+def test_memory_does_not_grow_with_the_text_nor_with_new_words(pipeline, tmp_path):
+    if not Path("/proc/self/status").exists():
+        pytest.skip("this system does not tell the peak of a process")
+    pipeline.save(tmp_path / "model.sigma")
+    names = (f"{word:x}" for word in range(10**9, 10**12, 10**7 + 19))
+    line = "Mr. Fox sees {} and {}, and likes {} of them. "
+    text = "".join(
+        line.format(*islice(names, 3)) + ("\n\n" if n % 5 == 0 else "") for n in range(20_000)
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", PEAKS, str(tmp_path / "model.sigma")],
+        input=text.encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    peaks = json.loads(done.stdout)
+    assert len(peaks) == pytest.approx(len(text) / 2**16, abs=3)
+    assert peaks[-1] < 1.02 * peaks[len(peaks) // 4]
 
 
 def test_columns_of_texts_become_tables_of_words(pipeline):
