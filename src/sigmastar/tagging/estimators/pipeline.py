@@ -47,7 +47,8 @@ def learn_pipeline(
     columns : sequence of {"upos", "xpos"}
         The tags to learn; a column that the treebank leaves empty is left out.
     tagger : HMMTagger, optional
-        The settings of the taggers; it is not changed.
+        The settings of the taggers; it is not changed. By default training is discriminative;
+        ``HMMTagger()``, from counts, takes half the time and makes more errors.
     tokenizer : Tokenizer, optional
         One that is used as it is; by default one is learned.
     lemmas : bool
@@ -55,7 +56,7 @@ def learn_pipeline(
     compiled : bool
         Whether taggers are compiled into transducers that grow as they go.
     raw : iterable of str, optional
-        More text of the language, which helps ``tagger=HMMTagger(training="discriminative")``.
+        More text of the language, which helps discriminative training.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def learn_pipeline(
     source = "xpos" if "xpos" in found else "upos"
     other = next((name for name in found if name != source), None)
     finer = None if other is None else found[other]
-    learned = cast(HMMTagger, clone(tagger or HMMTagger()))
+    learned = cast(HMMTagger, clone(tagger or HMMTagger(training="discriminative")))
     learned.fit(found[source], raw=more, finer=finer)
     taggers: dict[str, Tagger] = {source: learned.model_}
     if compiled:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, BinaryIO, ClassVar, cast
+from typing import Any, BinaryIO, ClassVar
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.garbage import collector_resting
 from sigmastar.core.model_files import Stored
 from sigmastar.core.progress import stage
-from sigmastar.core.remembered import LONGEST_REMEMBERED, MOST_REMEMBERED, bytes_of_word, remembered
+from sigmastar.core.remembered import Lately, bytes_of_word
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
@@ -79,7 +79,7 @@ class Pipeline(StoredModel):
         check("lemmas_from", source, Choice(*taggers))
         object.__setattr__(self, "lemmas_from", source)
         object.__setattr__(self, "_readings", Readings(taggers))
-        object.__setattr__(self, "_remembered", {})
+        object.__setattr__(self, "_remembered", Lately(_bytes_of_read))
 
     def __repr__(self) -> str:
         parts = [repr(self.tokenizer), *(f"{name}: {t!r}" for name, t in self.taggers.items())]
@@ -102,34 +102,16 @@ class Pipeline(StoredModel):
                 [word.form for token in tokens for word in token.words] for tokens in cut.sentences
             ]
             readings = self._readings.find(forms)  # type: ignore[attr-defined]
-            words = iter(self._words(list(chain.from_iterable(forms)), readings))
+            read = list(zip(chain.from_iterable(forms), readings, strict=True))
+            words = iter(self._remembered.find(read, self._word))  # type: ignore[attr-defined]
             found = [
                 [Token(begin, end, tuple(islice(words, len(own)))) for begin, end, own in tokens]
                 for tokens in cut.sentences
             ]
         return AnnotatedText(cut.text, found)
 
-    def _words(self, forms: Sequence[str], readings: Sequence[int]) -> list[Word]:
-        """Return words with their tags and lemmas, remembered or made."""
-        known: dict[tuple[str, int], Word] = self._remembered  # type: ignore[attr-defined]
-        found = list(map(known.get, zip(forms, readings, strict=True)))
-        for place in [place for place, word in enumerate(found) if word is None]:
-            form, reading = forms[place], readings[place]
-            word = known.get((form, reading)) or self._word(form, reading)
-            if len(form) <= LONGEST_REMEMBERED and (form, reading) not in known:
-                if len(known) >= MOST_REMEMBERED:
-                    self.forget()
-                    remembered.drop(self)
-                known[form, reading] = word
-                remembered.grow(self, 2 * bytes_of_word(form) + bytes_of_word(word.lemma))
-            found[place] = word
-        return cast("list[Word]", found)
-
-    def forget(self) -> None:
-        """Give up what is remembered of words."""
-        self._remembered.clear()  # type: ignore[attr-defined]
-
-    def _word(self, form: str, reading: int) -> Word:
+    def _word(self, read: tuple[str, int]) -> Word:
+        form, reading = read
         parts = self._readings.tags(reading)  # type: ignore[attr-defined]
         lemma = "_"
         if self.lemmatizer is not None:
@@ -268,6 +250,10 @@ class Pipeline(StoredModel):
             raise InvalidData("lemmas_from must be a name.")
         taggers = {name: found[name] for name in COLUMNS if name in found}
         return cls(tokenizer, taggers, lemmatizer, source)
+
+
+def _bytes_of_read(read: tuple[str, int], word: Word) -> int:
+    return 2 * bytes_of_word(read[0]) + bytes_of_word(word.lemma)
 
 
 def _stored_tagger(tagger: Any) -> Tagger:

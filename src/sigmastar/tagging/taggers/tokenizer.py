@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Codes, Fact, Proved, freeze_proved
 from sigmastar.core.garbage import collector_resting
 from sigmastar.core.model_files import Stored
-from sigmastar.core.remembered import LONGEST_REMEMBERED, MOST_REMEMBERED, bytes_of_word, remembered
+from sigmastar.core.remembered import Lately, bytes_of_word
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, IndexArray
@@ -31,6 +30,10 @@ _MOST_SLOTS = 1 << 24
 FACTS: dict[str, Fact] = {
     "weights": Codes("slots", 2, below=_LARGEST, low=-_LARGEST, dtype=np.int16)
 }
+
+
+def _bytes_of_words(token: str, words: tuple[Word, ...]) -> int:
+    return bytes_of_word(token) * (1 + len(words))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +81,7 @@ class Tokenizer(Proved, StoredModel):
                 f"n_features must be {N_FEATURES_FIRST} or {N_FEATURES}, which this version knows; "
                 f"got {self.n_features!r}. Learn the tokenizer again: sigmastar tagger tokens."
             )
-        object.__setattr__(self, "_remembered", {})
+        object.__setattr__(self, "_remembered", Lately(_bytes_of_words))
 
     @classmethod
     def default(cls) -> Tokenizer:
@@ -114,7 +117,8 @@ class Tokenizer(Proved, StoredModel):
         begins, ends, last = self.boundaries(text)
         with collector_resting():
             places = list(zip(begins.tolist(), ends.tolist(), strict=True))
-            words = self._words([text[begin:end] for begin, end in places])
+            forms = [text[begin:end] for begin, end in places]
+            words = self._remembered.find(forms, self._words)  # type: ignore[attr-defined]
             tokens = [Token(*place, own) for place, own in zip(places, words, strict=True)]
             bounds = [0, *(np.flatnonzero(last) + 1).tolist(), len(tokens)]
             return AnnotatedText(text, [tokens[a:b] for a, b in pairwise(bounds) if a < b])
@@ -123,25 +127,8 @@ class Tokenizer(Proved, StoredModel):
         """Return the words of each sentence: what a tagger takes."""
         return [[word.form for word in words] for words in self.annotate(text).words()]
 
-    def _words(self, tokens: Sequence[str]) -> list[tuple[Word, ...]]:
-        """Return the words of each token, remembered or made."""
-        known: dict[str, tuple[Word, ...]] = self._remembered  # type: ignore[attr-defined]
-        found = list(map(known.get, tokens))
-        for place in [place for place, words in enumerate(found) if words is None]:
-            token = tokens[place]
-            words = known.get(token) or tuple(map(Word, self.expansions.words(token)))
-            if len(token) <= LONGEST_REMEMBERED and token not in known:
-                if len(known) >= MOST_REMEMBERED:
-                    self.forget()
-                    remembered.drop(self)
-                known[token] = words
-                remembered.grow(self, bytes_of_word(token) * (1 + len(words)))
-            found[place] = words
-        return cast("list[tuple[Word, ...]]", found)
-
-    def forget(self) -> None:
-        """Give up what is remembered of words."""
-        self._remembered.clear()  # type: ignore[attr-defined]
+    def _words(self, token: str) -> tuple[Word, ...]:
+        return tuple(map(Word, self.expansions.words(token)))
 
     def facts(self) -> dict[str, Any]:
         """Return what the tokenizer knows, in numbers."""
