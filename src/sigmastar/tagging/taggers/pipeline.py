@@ -239,8 +239,8 @@ class Pipeline(StoredModel):
         if not all(isinstance(tagger, Tagger) for tagger in found.values()):
             raise InvalidData("the taggers of the model file are of the wrong kinds.")
         for name in COLUMNS:
-            part = parts.get(name, {})
-            if "same_as" in part:
+            part = parts.get(name)
+            if isinstance(part, dict) and "same_as" in part:
                 other = found.get(str(part["same_as"]))
                 if not isinstance(other, FSTTagger):
                     raise InvalidData(f"the part {name} of the model file is malformed.")
