@@ -24,7 +24,7 @@ from sigmastar.tagging.taggers.tokenizer import Tokenizer
 
 __all__ = ["learn_pipeline", "tagged_words"]
 
-_MOST_ARCS = 1 << 16  # that transducers keep: new text has few that come again
+_MOST_ARCS = 1 << 13  # that transducers keep: new text has few that come again
 _CELLS = {"upos": 1, "xpos": 2, "lemma": 3}
 
 

@@ -27,7 +27,7 @@ from sigmastar.tagging.lexicon.words import WordTable, join_words, split_words, 
 
 __all__ = ["Vocabulary", "cut_names"]
 
-_MOST_REMEMBERED = 1 << 16  # words, and their characters: a service must not grow with its guests
+_MOST_REMEMBERED = 1 << 15  # words, and their characters: a service must not grow with its guests
 _MOST_CHARACTERS = 1 << 23
 FACTS: dict[str, Fact] = {
     "form_offsets": Offsets("forms", into="form_bytes"),
