@@ -138,8 +138,7 @@ def main():
     ours = {Path(path).stem: ss.load(path) for path in arguments.pipeline}
     if not ours:
         train = ss.read_treebank(part_text(arguments.treebank, "train")[0])
-        tagger = ss.HMMTagger(training="discriminative")
-        ours["sigmastar"] = ss.learn_pipeline(train, tagger=tagger)
+        ours["sigmastar"] = ss.learn_pipeline(train)
     taggers = {"UDPipe 1": udpipe_tagger(arguments.model)}
     for name, nlp in ours.items():
         taggers[name] = lambda text, nlp=nlp: nlp(text).to_conllu()

@@ -2,7 +2,8 @@
 
 import gc
 
-from sigmastar.core.remembered import Budget
+import sigmastar.core.remembered as module
+from sigmastar.core.remembered import Budget, Lately
 
 
 class Keeper:
@@ -44,3 +45,39 @@ def test_who_has_forgotten_takes_no_room():
     budget.drop(one)
     budget.grow(other, 700)
     assert (one.forgot, other.forgot, budget.held) == (0, 0, 700)
+
+
+def test_what_is_asked_about_lately_is_made_once(monkeypatch):
+    monkeypatch.setattr(module, "_GENERATION", 10)
+    made = []
+
+    def make(number):
+        made.append(number)
+        return str(number)
+
+    lately = Lately(lambda number, text: 1)
+    for turn in range(200):
+        keys = [turn, 0, 1, turn]  # the second and third are frequent
+        assert lately.find(keys, make) == list(map(str, keys))
+        assert len(lately) <= 20
+    assert made == sorted(set(made))
+
+
+def test_generations_that_go_take_no_room(monkeypatch):
+    budget = Budget(10**6)
+    monkeypatch.setattr(module, "_GENERATION", 10)
+    monkeypatch.setattr(module, "remembered", budget)
+    lately = Lately(lambda number, text: 7)
+    for number in range(1, 500):
+        lately.one(number, str)
+        assert budget.held == 7 * min(number, 10 + (number - 1) % 10 + 1)
+    lately.forget()
+    budget.drop(lately)
+    lately.one(1, str)
+    assert (budget.held, len(lately), list(lately)) == (7, 1, [1])
+
+
+def test_the_greatest_entries_are_not_remembered():
+    lately = Lately(lambda number, text: number)
+    assert lately.find([1024, 1025], str) == ["1024", "1025"]
+    assert list(lately) == [1024]

@@ -201,7 +201,7 @@ def test_boundaries_are_learned_at_the_ends_of_tokens_and_sentences(monkeypatch)
     )
     seen = []
 
-    def learn_pass(order, prepared, n_words, labels, weights, squares, step, found):
+    def learn_pass(order, chars, words, labels, weights, squares, step, found):
         seen.append((order.copy(), labels.copy(), step))
         weights[0, 0] += 0.126
         weights[1, 1] = 1e9

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
+from sigmastar.core import remembered as memory
 from sigmastar.core.errors import (
     FileFormatError,
     InvalidData,
@@ -19,7 +20,6 @@ from sigmastar.core.remembered import Budget
 from sigmastar.tagging.estimators.hmm_tagger import HMMTagger
 from sigmastar.tagging.lexicon import vocabulary
 from sigmastar.tagging.lexicon.counts import Lexicon
-from sigmastar.tagging.taggers import lemmatizer, tokenizer
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.text import stream as text
 from tagging.oracles import random_model
@@ -73,13 +73,13 @@ def test_long_words_do_not_fill_the_memory(monkeypatch):
     for number in range(40):
         lemmas.lemma("x" * (1000 + number), "NN")
         cutting.tokenize("x" * (1000 + number))
-    assert cutting._remembered == {}
+    assert not len(cutting._remembered)
     assert {word for _, word in lemmas._remembered} == {"cats", "dogs"}
 
 
 def test_all_models_together_remember_no_more_than_the_budget(monkeypatch):
     budget = Budget(20_000)
-    for module in (vocabulary, tokenizer, lemmatizer):
+    for module in (vocabulary, memory):
         monkeypatch.setattr(module, "remembered", budget)
     fresh = HMMTagger(1).fit(SENTENCES, TAGGED)
     taggers = [HMMTagger(1).fit(SENTENCES, TAGGED) for _ in range(10)]

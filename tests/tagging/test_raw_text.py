@@ -2,6 +2,10 @@
 
 import io
 import json
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +16,20 @@ from sigmastar.cli.main import app
 from sigmastar.core.errors import InvalidData
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.metrics import text_scores
-from sigmastar.tagging.kernels.boundary_features import N_FEATURES, N_FEATURES_FIRST
+from sigmastar.tagging.kernels.boundary_features import (
+    BEFORE,
+    BEGIN,
+    END,
+    GAP,
+    MARKS,
+    N_FEATURES,
+    N_FEATURES_FIRST,
+    RUN_AFTER,
+    RUN_BEFORE,
+    RUN_LENGTH,
+)
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
+from sigmastar.tagging.taggers.readings import decide_alike
 from sigmastar.tagging.text import raw
 from sigmastar.tagging.text.characters import boundary_text
 from sigmastar.tagging.text.raw import paragraphs
@@ -113,14 +129,14 @@ def test_strange_treebanks_are_refused(tmp_path, lines, what):
 def test_runs_of_letters_are_known_whatever_signs_stand_around_them(files):
     # Each of these is a word between blanks that was never seen as a whole.
     tokenizer = ss.learn_tokens(ss.read_treebank(files / "train.conllu"))
-    prepared, n_words = boundary_text("((Don't (don't")
-    assert n_words == 2
+    chars, words = boundary_text("((Don't (don't")
+    assert len(words) == 2
     first, second = (text.find("t") for text in ("((Don't", "(don't"))
     second += len("((Don't ")
-    for hashes in (prepared.run_before, prepared.run_after):
-        assert hashes[first] == hashes[second]
-    assert prepared.before[first] != prepared.before[second]
-    assert prepared.run_length[:8].tolist() == [1, 2, 1, 2, 3, 4, 5, 0]
+    for run in (RUN_BEFORE, RUN_AFTER):
+        assert chars[first, run] == chars[second, run]
+    assert chars[first, BEFORE] != chars[second, BEFORE]
+    assert chars[:8, RUN_LENGTH].tolist() == [1, 2, 1, 2, 3, 4, 5, 0]
     assert tokenizer.n_features == N_FEATURES
 
 
@@ -136,8 +152,7 @@ def test_runs_of_letters_are_known_whatever_signs_stand_around_them(files):
     ],
 )
 def test_words_tell_signs_of_addresses(word, marks):
-    prepared, _ = boundary_text(f"and {word}")
-    assert prepared.marks[1] == marks
+    assert boundary_text(f"and {word}").words[1, MARKS] == marks
 
 
 def test_tokenizers_of_old_cut_with_the_features_they_know(files, tmp_path):
@@ -185,11 +200,10 @@ def test_any_text_can_be_cut(pipeline, text):
 
 
 def test_words_and_gaps_of_a_text():
-    text, n_words = boundary_text("ab c.\nd\n \ne")
-    assert n_words == 4
-    assert text.begins[:4].tolist() == [0, 3, 6, 10]
-    assert text.ends[:4].tolist() == [2, 5, 7, 11]
-    assert text.gap[:4].tolist() == [1, 2, 3, 0]
+    words = boundary_text("ab c.\nd\n \ne").words
+    assert words[:, BEGIN].tolist() == [0, 3, 6, 10]
+    assert words[:, END].tolist() == [2, 5, 7, 11]
+    assert words[:, GAP].tolist() == [1, 2, 3, 0]
 
 
 def test_decisions_do_not_depend_on_threads(files, pipeline, monkeypatch):
@@ -274,6 +288,45 @@ def test_tags_of_streams_equal_those_of_the_text(pipeline, files, monkeypatch):
     ]
 
 
+PEAKS = """
+import json, sys
+import sigmastar as ss
+from sigmastar.core.remembered import remembered
+
+class Peaks(list):
+    def write(self, data):
+        status = open("/proc/self/status").read()  # ru_maxrss would begin with that of the parent
+        self.append(int(status.partition("VmHWM:")[2].split()[0]))
+    def flush(self):
+        pass
+
+remembered.most = 1 << 20
+peaks = Peaks()
+ss.load(sys.argv[1]).tag_file(sys.stdin.buffer, peaks)
+json.dump(peaks, sys.stdout)
+"""
+
+
+def test_memory_does_not_grow_with_the_text_nor_with_new_words(pipeline, tmp_path):
+    if not Path("/proc/self/status").exists():
+        pytest.skip("this system does not tell the peak of a process")
+    pipeline.save(tmp_path / "model.sigma")
+    names = (f"{word:x}" for word in range(10**9, 10**12, 10**7 + 19))
+    line = "Mr. Fox sees {} and {}, and likes {} of them. "
+    text = "".join(
+        line.format(*islice(names, 3)) + ("\n\n" if n % 5 == 0 else "") for n in range(20_000)
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", PEAKS, str(tmp_path / "model.sigma")],
+        input=text.encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    peaks = json.loads(done.stdout)
+    assert len(peaks) > len(text) / 2**16
+    assert peaks[-1] < 1.02 * peaks[len(peaks) // 4]
+
+
 def test_columns_of_texts_become_tables_of_words(pipeline):
     pa = pytest.importorskip("pyarrow")
     texts = ["It rains. No.", None, "Dogs don't bark."]
@@ -294,6 +347,52 @@ def test_columns_of_texts_become_tables_of_words(pipeline):
     assert not [row for row in rows if row["text"] == 1]
     with pytest.raises(InvalidData, match="column must be a column of pandas, polars or pyarrow"):
         pipeline.tag_column(texts)
+
+
+@pytest.mark.parametrize(("library", "table"), [("pandas", "DataFrame"), ("polars", "DataFrame")])
+def test_columns_become_tables_of_their_own_library(pipeline, library, table):
+    made_by = pytest.importorskip(library)
+    found = pipeline.tag_column(made_by.Series(["Ann sees a cat."]))
+    assert isinstance(found, getattr(made_by, table))
+    assert list(found["form"]) == ["Ann", "sees", "a", "cat", "."]
+    assert list(found["begin"]) == [0, 4, 9, 11, 14]
+
+
+def test_one_file_holds_rules_and_phrases_as_well(tmp_path):
+    tags = ["DT", "NN", "VB", "."]
+    hmm = ss.HMMTagger(1).fit([["the", "dog", "barks", "."]] * 3, [tags] * 3)
+    rules = ss.RuleSet.from_text("barks/VB -> NN / DT NN _", hmm.tags_)
+    tagger = ss.FSTTagger.from_hmm(hmm, "lazy").with_rules(rules).with_phrases()
+    pipeline = ss.Pipeline(ss.Tokenizer.default(), {"xpos": tagger}, ss.Lemmatizer({}, {}))
+    pipeline.save(tmp_path / "model.sigma")
+    text = "the dog barks."
+    found = ss.load(tmp_path / "model.sigma")(text)
+    assert found == pipeline(text)
+    assert [word[2:] for (words,) in [found.words()] for word in words] == [
+        ("DT", "the", "Phrase=B-NP"),
+        ("NN", "dog", "Phrase=I-NP"),
+        ("NN", "barks", "Phrase=I-NP"),
+        (".", ".", "_"),
+    ]
+
+
+def test_a_tagger_of_two_columns_decides_once_and_is_kept_once(pipeline, tmp_path):
+    pipeline.save(tmp_path / "model.sigma")
+    for one in (pipeline, ss.load(tmp_path / "model.sigma")):
+        upos, xpos = (one.taggers[name] for name in ("upos", "xpos"))
+        assert decide_alike(upos, xpos)
+        upos.predict([["Ann", "sees", "a", "cat", "."]] * 3)
+        assert xpos.machine.n_arcs == upos.machine.n_arcs > 0
+        assert xpos.confidence([["Ann", "."]])[0] == pytest.approx(
+            upos.confidence([["Ann", "."]])[0]
+        )
+    names = {name.partition(".")[0] for name in pipeline.to_stored().arrays}
+    assert len(names & {"upos", "xpos"}) == 1
+    alone = ss.Pipeline(pipeline.tokenizer, {"xpos": pipeline.taggers["xpos"]})
+    text = "Mr. Fox doesn't see the end."
+    assert [[w.xpos for w in s] for s in alone(text).words()] == [
+        [w.xpos for w in s] for s in pipeline(text).words()
+    ]
 
 
 def test_scores_count_as_the_shared_tasks_do():
@@ -408,6 +507,12 @@ def test_what_is_wrong_is_said(pipeline, wrong, what):
         lambda meta: meta.update(lemmas_from=3),
         lambda meta: meta["parts"].pop("tokenizer"),
         lambda meta: meta["parts"].update(upos=meta["parts"]["lemmatizer"]),
+        lambda meta: meta["parts"]["xpos"].update(same_as="lemmatizer"),
+        lambda meta: meta["parts"]["xpos"].update(same_as=["upos"]),
+        lambda meta: meta["parts"]["xpos"].update(tags=["N"]),
+        lambda meta: meta["parts"]["xpos"].pop("tags"),
+        lambda meta: meta["parts"].update(xpos="same_as"),
+        lambda meta: meta["parts"].update(xpos=None),
     ],
 )
 def test_malformed_pipelines_are_refused(pipeline, change):

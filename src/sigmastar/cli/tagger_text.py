@@ -61,7 +61,7 @@ def pipeline(
     ] = None,
     training: Annotated[
         str, choice("--training", choices.TAGGER_TRAINING, "Where the taggers' scores come from")
-    ] = "counts",
+    ] = "discriminative",
     raw: Annotated[
         str | None,
         option("--raw", "discriminative: more text of the language, not cut.", "FILE"),
@@ -73,7 +73,7 @@ def pipeline(
 
     [bold]Examples[/]
     sigmastar tagger pipeline train.conllu -o en.sigma
-    sigmastar tagger pipeline train.conllu -o en.sigma --training discriminative
+    sigmastar tagger pipeline train.conllu -o en.sigma --training counts
     """
     expect(data, raw)
     from sigmastar.corpus.readers.treebank import read_treebank

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["AnnotatedText", "Token", "Word", "conllu_lines"]
+
+_LONGEST_REMEMBERED = 100  # characters
 
 
 class Word(NamedTuple):
@@ -92,13 +95,22 @@ def conllu_lines(
             lines.append(f"{number}-{last}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{close}")
             close = "_"
         for word in token.words:
-            marks = [mark for mark in (close, word.misc) if mark != "_"]
-            form, upos, xpos, lemma = (_cell(cell) for cell in word[:4])
-            misc = _cell("|".join(marks)) if marks else "_"
-            lines.append(f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t_\t_\t_\t_\t{misc}")
+            columns = _remembered if len(word.form) <= _LONGEST_REMEMBERED else _columns
+            lines.append(f"{number}{columns(word, close)}")
             number += 1
     lines.append("")
     return lines
+
+
+def _columns(word: Word, close: str) -> str:
+    """Write all columns of a word but the first; ``close`` tells whether a blank follows."""
+    form, upos, xpos, lemma = (_cell(cell) for cell in word[:4])
+    marks = [mark for mark in (close, word.misc) if mark != "_"]
+    misc = _cell("|".join(marks)) if marks else "_"
+    return f"\t{form}\t{lemma}\t{upos}\t{xpos}\t_\t_\t_\t_\t{misc}"
+
+
+_remembered = lru_cache(1 << 14)(_columns)  # most words of a text are frequent ones
 
 
 def _cell(text: str) -> str:

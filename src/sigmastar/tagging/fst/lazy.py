@@ -11,6 +11,7 @@ is then finite, and equal to the tagger wherever no decision was forced.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,18 @@ class LazyTransducer(GrowingTransducer):
 
     def __repr__(self) -> str:
         return f"LazyTransducer({self.n_states:,} states, {self.n_arcs:,} arcs so far)"
+
+    def renamed(self, tags: tuple[str, ...]) -> LazyTransducer:
+        """Return a machine with other names of tags that shares what both of them grow."""
+        other = LazyTransducer(
+            replace(self.model, tags=tags), max_states=self.max_states, look_ahead=self.look_ahead
+        )
+        other._stretches = self._stretches
+        return other
+
+    def grows_with(self, other: LazyTransducer) -> bool:
+        """Tell whether this machine is another one but for the names of tags."""
+        return self._stretches is not None and self._stretches is other._stretches
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Give the named arrays of what was grown so far."""

@@ -12,7 +12,14 @@ import numpy as np
 
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, Int
-from sigmastar.tagging.kernels.boundary_features import SPACE, BoundaryText, features
+from sigmastar.tagging.kernels.boundary_features import (
+    END,
+    GAP,
+    KIND,
+    SPACE,
+    WORD,
+    features,
+)
 from sigmastar.tagging.kernels.words import Bytes
 
 __all__ = [
@@ -33,10 +40,10 @@ Weights: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
 
 @kernel
 def _scores(
-    text: BoundaryText, n_words: Int, i: Int, weights: Weights | FloatArray, found: IndexArray
+    chars: IndexArray, words: IndexArray, i: Int, weights: Weights | FloatArray, found: IndexArray
 ) -> tuple[float, float]:
     """Return how much the end of a token, and of a sentence, beat the inside of one."""
-    features(text, n_words, i, found)
+    features(chars, words, i, found)
     mask = len(weights) - 1
     token = sentence = 0.0
     for k in range(len(found)):
@@ -51,8 +58,8 @@ def _scores(
 def decide(
     first: Int,
     last: Int,
-    text: BoundaryText,
-    n_words: Int,
+    chars: IndexArray,
+    words: IndexArray,
     weights: Weights,
     found: IndexArray,
     labels: Bytes,
@@ -64,14 +71,14 @@ def decide(
     """
     for i in range(first, last):
         labels[i] = INSIDE
-        if text.kinds[i] == SPACE:
+        if chars[i, KIND] == SPACE:
             continue
-        word = text.word[i]
-        at_end = i + 1 == text.ends[word]
-        if at_end and (text.gap[word] == 0 or text.gap[word] == 3):
+        word = chars[i, WORD]
+        at_end = i + 1 == words[word, END]
+        if at_end and (words[word, GAP] == 0 or words[word, GAP] == 3):
             labels[i] = SENTENCE_END
             continue
-        token, sentence = _scores(text, n_words, i, weights, found)
+        token, sentence = _scores(chars, words, i, weights, found)
         if at_end or token > 0 or sentence > 0:
             labels[i] = SENTENCE_END if sentence > token else TOKEN_END
 
@@ -79,8 +86,8 @@ def decide(
 @kernel
 def learn_pass(
     order: IndexArray,
-    text: BoundaryText,
-    n_words: Int,
+    chars: IndexArray,
+    words: IndexArray,
     labels: Bytes,
     weights: FloatArray,
     squares: FloatArray,
@@ -94,8 +101,8 @@ def learn_pass(
     loss = 0.0
     for place in range(len(order)):
         i = order[place]
-        token, sentence = _scores(text, n_words, i, weights, found)
-        at_end = i + 1 == text.ends[text.word[i]]
+        token, sentence = _scores(chars, words, i, weights, found)
+        at_end = i + 1 == words[chars[i, WORD], END]
         inside = -np.inf if at_end else 0.0
         top = max(inside, token, sentence)
         a = 0.0 if at_end else np.exp(inside - top)

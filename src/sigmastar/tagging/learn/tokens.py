@@ -21,7 +21,7 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import Learned
 from sigmastar.corpus.annotated import AnnotatedText
 from sigmastar.tagging.kernels.boundaries import SENTENCE_END, TOKEN_END, UNIT, learn_pass
-from sigmastar.tagging.kernels.boundary_features import N_FEATURES, SPACE
+from sigmastar.tagging.kernels.boundary_features import END, KIND, N_FEATURES, SPACE
 from sigmastar.tagging.learn.endings import ending_rules, most_frequent
 from sigmastar.tagging.taggers.expansions import Expansion, Expansions, expansion_between
 from sigmastar.tagging.taggers.tokenizer import Tokenizer
@@ -69,8 +69,8 @@ def train_tokens(
         raise InvalidData(
             f"n_passes must be from 1 to 1000 and n_bits from 8 to 24; got {n_passes}, {n_bits}."
         )
-    text, n_words = boundary_text(treebank.text)
-    labels = np.zeros(len(text.codes), np.uint8)
+    chars, words = boundary_text(treebank.text)
+    labels = np.zeros(len(chars), np.uint8)
     n_with_blanks = 0
     for sentence in treebank.sentences:
         for token in sentence:
@@ -78,19 +78,19 @@ def train_tokens(
             n_with_blanks += any(c.isspace() for c in treebank.form(token))
         labels[sentence[-1].end - 1] = SENTENCE_END
     # A blank ends a token here whatever the treebank says; the kernel relies on it.
-    at_end = text.ends[:n_words] - 1
+    at_end = words[:, END] - 1
     labels[at_end] = np.maximum(labels[at_end], TOKEN_END)
     weights = np.zeros((1 << n_bits, 2))
     squares = np.zeros_like(weights)
     found = np.empty(N_FEATURES, np.int64)
     rng = as_generator(random_state)
-    places = np.flatnonzero(text.kinds != SPACE)
+    places = np.flatnonzero(chars[:, KIND] != SPACE)
     losses = []
     with stage("Learning where tokens end", n_passes) as progress:
         for number in range(n_passes):
             order = rng.permutation(places)
             step = _STEP * (1 - number / n_passes)
-            loss = learn_pass(order, text, n_words, labels, weights, squares, step, found)
+            loss = learn_pass(order, chars, words, labels, weights, squares, step, found)
             losses.append(float(loss) / len(places))
             progress.advance(note=f"{losses[-1]:.5f} nats a character")
     stored = np.clip(np.round(weights / UNIT), -_LARGEST, _LARGEST).astype(np.int16)

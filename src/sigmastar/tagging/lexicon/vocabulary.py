@@ -6,7 +6,6 @@ with a capital). Forms outside the table follow the guesser's trie to a node, wh
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
@@ -17,6 +16,7 @@ import numpy as np
 from sigmastar.core.arrays import offsets_of
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
+from sigmastar.core.garbage import collector_resting
 from sigmastar.core.remembered import bytes_of_word, remembered
 from sigmastar.core.threads import ForkLock
 from sigmastar.core.types import IndexArray, SymbolArray
@@ -27,7 +27,7 @@ from sigmastar.tagging.lexicon.words import WordTable, join_words, split_words, 
 
 __all__ = ["Vocabulary", "cut_names"]
 
-_MOST_REMEMBERED = 1 << 18  # words, and their characters: a service must not grow with its guests
+_MOST_REMEMBERED = 1 << 15  # words, and their characters: a service must not grow with its guests
 _MOST_CHARACTERS = 1 << 23
 FACTS: dict[str, Fact] = {
     "form_offsets": Offsets("forms", into="form_bytes"),
@@ -42,20 +42,11 @@ FACTS: dict[str, Fact] = {
 
 
 def cut_names(codes: SymbolArray, names: Sequence[str], starts: IndexArray) -> list[list[str]]:
-    """Turn numbers into names, and cut them into sentences.
-
-    The garbage collector rests meanwhile: it would go through all these new lists several times,
-    which costs more than making them, and lists of strings form no cycles.
-    """
+    """Turn numbers into names, and cut them into sentences."""
     ends = starts.tolist()
-    resting = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_resting():
         flat = np.array(names, dtype=object)[codes].tolist()
         return [flat[a:b] for a, b in pairwise(ends)]
-    finally:
-        if resting:
-            gc.enable()
 
 
 @dataclass(eq=False)

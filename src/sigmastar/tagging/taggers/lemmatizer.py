@@ -17,7 +17,7 @@ import numpy as np
 from sigmastar.core.errors import InvalidData
 from sigmastar.core.facts import Bytes, Codes, Fact, Offsets, proved
 from sigmastar.core.model_files import Stored
-from sigmastar.core.remembered import bytes_of_word, remembered
+from sigmastar.core.remembered import Lately, bytes_of_word
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.tagging.lexicon.words import join_words, split_words
@@ -28,8 +28,6 @@ __all__ = ["ANY_TAG", "Edit", "Lemmatizer", "edit_between"]
 
 ANY_TAG = ""  # of rules for tags that were never seen
 LONGEST_ENDING = 8
-_MOST_REMEMBERED = 1 << 18  # words: a service must not grow with its guests
-_LONGEST_REMEMBERED = 100  # characters
 _MOST_CUT = 1 << 16
 _LISTS = ("edit", "ending", "word")  # strings in files: what edits add, endings, exceptions
 FACTS: dict[str, Fact] = {
@@ -78,6 +76,10 @@ def edit_between(word: str, lemma: str) -> Edit:
     return min(found)[-1]
 
 
+def _bytes_of_lemma(tagged: tuple[str, str], lemma: str) -> int:
+    return bytes_of_word(tagged[1]) + bytes_of_word(lemma)
+
+
 @dataclass(eq=False, repr=False)
 class Lemmatizer(StoredModel):
     """From words and their tags to lemmas; :func:`sigmastar.learn_lemmas` learns one.
@@ -107,27 +109,22 @@ class Lemmatizer(StoredModel):
         self.endings = {key: Edit(*edit) for key, edit in self.endings.items()}
         self.words = {key: Edit(*edit) for key, edit in self.words.items()}
         self._tags = {tag for tag, _ in (*self.endings, *self.words)}
-        self._remembered: dict[tuple[str, str], str] = {}
+        self._remembered: Lately[tuple[str, str], str] = Lately(_bytes_of_lemma)
 
     def __repr__(self) -> str:
         return f"Lemmatizer({len(self.endings):,} endings, {len(self.words):,} exceptions)"
 
     def lemma(self, word: str, tag: str) -> str:
         """Return the lemma of a word with a tag."""
-        found = self._remembered.get((tag, word))
-        if found is None:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self.forget()
-                remembered.drop(self)
-            found = self._edit(word, tag).apply(word)
-            if len(word) <= _LONGEST_REMEMBERED:
-                self._remembered[tag, word] = found
-                remembered.grow(self, bytes_of_word(word) + bytes_of_word(found))
-        return found
+        return self._remembered.one((tag, word), self._find)
 
-    def forget(self) -> None:
-        """Give up what is remembered of words."""
-        self._remembered.clear()
+    def _find(self, tagged: tuple[str, str]) -> str:
+        tag, word = tagged
+        return self.find(word, tag)
+
+    def find(self, word: str, tag: str) -> str:
+        """Return the lemma of a word with a tag, which is not remembered."""
+        return self._edit(word, tag).apply(word)
 
     def _edit(self, word: str, tag: str) -> Edit:
         known = tag if tag in self._tags else ANY_TAG

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
+from sigmastar.core.garbage import collector_resting
 from sigmastar.core.model_files import Stored
 from sigmastar.core.progress import stage
+from sigmastar.core.remembered import Lately, bytes_of_word
 from sigmastar.core.rules import Choice, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.corpus.dataframes import read_column
 from sigmastar.corpus.readers.source import Source
-from sigmastar.tagging.lexicon.marks import split_mark
 from sigmastar.tagging.lexicon.words import encoded
+from sigmastar.tagging.model import names_of
 from sigmastar.tagging.taggers.fst_tagger import FSTTagger
 from sigmastar.tagging.taggers.hmm import HMMTaggerModel
 from sigmastar.tagging.taggers.lemmatizer import Lemmatizer
+from sigmastar.tagging.taggers.readings import Readings, decide_alike, renamed
 from sigmastar.tagging.taggers.tagger import Tagger
 from sigmastar.tagging.taggers.tokenizer import Tokenizer
 from sigmastar.tagging.text.conllu import PHRASE
@@ -74,6 +78,8 @@ class Pipeline(StoredModel):
         source = self.lemmas_from or next(iter(taggers))
         check("lemmas_from", source, Choice(*taggers))
         object.__setattr__(self, "lemmas_from", source)
+        object.__setattr__(self, "_readings", Readings(taggers))
+        object.__setattr__(self, "_remembered", Lately(_bytes_of_read))
 
     def __repr__(self) -> str:
         parts = [repr(self.tokenizer), *(f"{name}: {t!r}" for name, t in self.taggers.items())]
@@ -91,25 +97,25 @@ class Pipeline(StoredModel):
 
     def annotate(self, cut: AnnotatedText) -> AnnotatedText:
         """Tag a text that is cut into tokens already."""
-        sentences = cut.words()
-        forms = [[word.form for word in words] for words in sentences]
-        tags = {name: tagger.predict(forms) for name, tagger in self.taggers.items()}
-        found = []
-        for number, tokens in enumerate(cut.sentences):
-            rows = {name: iter(given[number]) for name, given in tags.items()}
-            found.append(
-                [
-                    Token(t.begin, t.end, tuple(self._word(word.form, rows) for word in t.words))
-                    for t in tokens
-                ]
-            )
+        with collector_resting():
+            forms = [
+                [word.form for token in tokens for word in token.words] for tokens in cut.sentences
+            ]
+            readings = self._readings.find(forms)  # type: ignore[attr-defined]
+            read = list(zip(chain.from_iterable(forms), readings, strict=True))
+            words = iter(self._remembered.find(read, self._word))  # type: ignore[attr-defined]
+            found = [
+                [Token(begin, end, tuple(islice(words, len(own)))) for begin, end, own in tokens]
+                for tokens in cut.sentences
+            ]
         return AnnotatedText(cut.text, found)
 
-    def _word(self, form: str, rows: Mapping[str, Iterator[str]]) -> Word:
-        parts = {name: split_mark(next(tags)) for name, tags in rows.items()}
+    def _word(self, read: tuple[str, int]) -> Word:
+        form, reading = read
+        parts = self._readings.tags(reading)  # type: ignore[attr-defined]
         lemma = "_"
         if self.lemmatizer is not None:
-            lemma = self.lemmatizer.lemma(form, parts[str(self.lemmas_from)][0])
+            lemma = self.lemmatizer.find(form, parts[self.lemmas_from][0])
         marks = [mark for _, mark in parts.values() if mark]
         columns = {name: tag for name, (tag, _) in parts.items()}
         misc = f"{PHRASE}{marks[0]}" if marks else "_"
@@ -154,13 +160,19 @@ class Pipeline(StoredModel):
         n_sentences = n_words = 0
         with stage("tagging", None) as progress:
             for text in paragraphs(source):
-                found = self(text)
-                target.write(encoded(_written(found, output_format)))
+                with collector_resting():  # until all that was made is gone again
+                    counts, written = self._tagged(text, output_format)
+                target.write(written)
                 target.flush()
-                n_sentences += len(found)
-                n_words += sum(len(token.words) for sentence in found for token in sentence)
+                n_sentences, n_words = n_sentences + counts[0], n_words + counts[1]
                 progress.advance(len(text), f"{n_words:,} words")
         return n_sentences, n_words
+
+    def _tagged(self, text: str, output_format: str) -> tuple[tuple[int, int], bytes]:
+        """Return how many sentences and words a text has, and the text with its tags."""
+        found = self(text)
+        n_words = sum(len(token.words) for sentence in found for token in sentence)
+        return (len(found), n_words), encoded(_written(found, output_format))
 
     def facts(self) -> dict[str, Any]:
         """Return what the parts know, in numbers."""
@@ -182,10 +194,23 @@ class Pipeline(StoredModel):
         arrays: dict[str, Any] = {}
         parts: dict[str, Any] = {}
         for name, part in self._parts().items():
+            alike = self._written_before(name)
+            if alike is not None:
+                parts[name] = {"same_as": alike, "tags": list(self.taggers[name].tags_)}
+                continue
             stored = part.to_stored()
             arrays |= {f"{name}.{key}": array for key, array in stored.arrays.items()}
             parts[name] = {"kind": stored.kind, "meta": stored.meta}
         return Stored(self.kind, arrays, {"parts": parts, "lemmas_from": self.lemmas_from})
+
+    def _written_before(self, column: str) -> str | None:
+        """Return the column before this one whose tags are the same by other names."""
+        for other, tagger in self.taggers.items():
+            if other == column:
+                break
+            if column in self.taggers and decide_alike(self.taggers[column], tagger):
+                return other
+        return None
 
     @classmethod
     def from_stored(cls, stored: Stored) -> Pipeline:
@@ -196,7 +221,7 @@ class Pipeline(StoredModel):
         found: dict[str, Any] = {}
         for name in ("tokenizer", *COLUMNS, "lemmatizer"):
             part = parts.get(name)
-            if part is None:
+            if part is None or (isinstance(part, dict) and "same_as" in part):
                 continue
             kind = part.get("kind") if isinstance(part, dict) else None
             meta = part.get("meta") if isinstance(part, dict) else None
@@ -213,10 +238,22 @@ class Pipeline(StoredModel):
             raise InvalidData("the parts of the model file are of the wrong kinds.")
         if not all(isinstance(tagger, Tagger) for tagger in found.values()):
             raise InvalidData("the taggers of the model file are of the wrong kinds.")
+        for name in COLUMNS:
+            part = parts.get(name)
+            if isinstance(part, dict) and "same_as" in part:
+                other = found.get(str(part["same_as"]))
+                if not isinstance(other, FSTTagger):
+                    raise InvalidData(f"the part {name} of the model file is malformed.")
+                found[name] = renamed(other, names_of(Stored(cls.kind, {}, part), "tags"))
         source = stored.meta.get("lemmas_from")
         if not isinstance(source, str | None):
             raise InvalidData("lemmas_from must be a name.")
-        return cls(tokenizer, found, lemmatizer, source)
+        taggers = {name: found[name] for name in COLUMNS if name in found}
+        return cls(tokenizer, taggers, lemmatizer, source)
+
+
+def _bytes_of_read(read: tuple[str, int], word: Word) -> int:
+    return 2 * bytes_of_word(read[0]) + bytes_of_word(word.lemma)
 
 
 def _stored_tagger(tagger: Any) -> Tagger:

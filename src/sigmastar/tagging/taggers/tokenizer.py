@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sigmastar.core.errors import InvalidData, InvalidModel
 from sigmastar.core.facts import Codes, Fact, Proved, freeze_proved
+from sigmastar.core.garbage import collector_resting
 from sigmastar.core.model_files import Stored
-from sigmastar.core.remembered import bytes_of_word, remembered
+from sigmastar.core.remembered import Lately, bytes_of_word
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import BoolArray, IndexArray
 from sigmastar.corpus.annotated import AnnotatedText, Token, Word
 from sigmastar.tagging.kernels.boundaries import SENTENCE_END, Weights, decide
-from sigmastar.tagging.kernels.boundary_features import N_FEATURES, N_FEATURES_FIRST
+from sigmastar.tagging.kernels.boundary_features import KIND, N_FEATURES, N_FEATURES_FIRST
 from sigmastar.tagging.taggers.expansions import Expansions
 from sigmastar.tagging.text.characters import boundary_text
 from sigmastar.tagging.text.default_tokens import default_boundaries
@@ -25,11 +27,13 @@ __all__ = ["Tokenizer"]
 
 _LARGEST = 1 << 15
 _MOST_SLOTS = 1 << 24
-_MOST_REMEMBERED = 1 << 18  # words: a service must not grow with its guests
-_LONGEST_REMEMBERED = 100  # characters
 FACTS: dict[str, Fact] = {
     "weights": Codes("slots", 2, below=_LARGEST, low=-_LARGEST, dtype=np.int16)
 }
+
+
+def _bytes_of_words(token: str, words: tuple[Word, ...]) -> int:
+    return bytes_of_word(token) * (1 + len(words))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +81,7 @@ class Tokenizer(Proved, StoredModel):
                 f"n_features must be {N_FEATURES_FIRST} or {N_FEATURES}, which this version knows; "
                 f"got {self.n_features!r}. Learn the tokenizer again: sigmastar tagger tokens."
             )
-        object.__setattr__(self, "_remembered", {})
+        object.__setattr__(self, "_remembered", Lately(_bytes_of_words))
 
     @classmethod
     def default(cls) -> Tokenizer:
@@ -94,16 +98,16 @@ class Tokenizer(Proved, StoredModel):
             return default_boundaries(text)
         if not text or text.isspace():
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_)
-        prepared, n_words = boundary_text(text)
-        labels = np.empty(len(prepared.codes), np.uint8)
+        chars, words = boundary_text(text)
+        labels = np.empty(len(chars), np.uint8)
 
         def work(first: int, last: int) -> None:
             found = np.empty(self.n_features, np.int64)
-            decide(first, last, prepared, n_words, self.weights, found, labels)
+            decide(first, last, chars, words, self.weights, found, labels)
 
         over_rows(work, len(labels), least=1 << 14)
         ends = np.flatnonzero(labels) + 1
-        visible = np.flatnonzero(prepared.kinds)
+        visible = np.flatnonzero(chars[:, KIND])
         # A token begins with the first visible character after the one before it.
         begins = visible[np.searchsorted(visible, np.concatenate(([0], ends[:-1])))]
         return begins, ends, labels[ends - 1] == SENTENCE_END
@@ -111,33 +115,20 @@ class Tokenizer(Proved, StoredModel):
     def annotate(self, text: str) -> AnnotatedText:
         """Cut a text into sentences, tokens and words, which have no tags yet."""
         begins, ends, last = self.boundaries(text)
-        sentences: list[list[Token]] = [[]]
-        for begin, end, ended in zip(begins.tolist(), ends.tolist(), last.tolist(), strict=True):
-            sentences[-1].append(Token(begin, end, self._words(text[begin:end])))
-            if ended:
-                sentences.append([])
-        return AnnotatedText(text, [sentence for sentence in sentences if sentence])
+        with collector_resting():
+            places = list(zip(begins.tolist(), ends.tolist(), strict=True))
+            forms = [text[begin:end] for begin, end in places]
+            words = self._remembered.find(forms, self._words)  # type: ignore[attr-defined]
+            tokens = [Token(*place, own) for place, own in zip(places, words, strict=True)]
+            bounds = [0, *(np.flatnonzero(last) + 1).tolist(), len(tokens)]
+            return AnnotatedText(text, [tokens[a:b] for a, b in pairwise(bounds) if a < b])
 
     def tokenize(self, text: str) -> list[list[str]]:
         """Return the words of each sentence: what a tagger takes."""
         return [[word.form for word in words] for words in self.annotate(text).words()]
 
     def _words(self, token: str) -> tuple[Word, ...]:
-        known: dict[str, tuple[Word, ...]] = self._remembered  # type: ignore[attr-defined]
-        found = known.get(token)
-        if found is None:
-            if len(known) >= _MOST_REMEMBERED:
-                self.forget()
-                remembered.drop(self)
-            found = tuple(Word(form) for form in self.expansions.words(token))
-            if len(token) <= _LONGEST_REMEMBERED:
-                known[token] = found
-                remembered.grow(self, bytes_of_word(token) * (1 + len(found)))
-        return found
-
-    def forget(self) -> None:
-        """Give up what is remembered of words."""
-        self._remembered.clear()  # type: ignore[attr-defined]
+        return tuple(map(Word, self.expansions.words(token)))
 
     def facts(self) -> dict[str, Any]:
         """Return what the tokenizer knows, in numbers."""

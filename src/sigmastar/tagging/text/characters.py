@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
+from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 
-from sigmastar.core.types import IndexArray
-from sigmastar.tagging.kernels.boundary_features import SPACE, BoundaryText, scan_words
+from sigmastar.core.types import IndexArray, SymbolArray
+from sigmastar.tagging.kernels.boundary_features import (
+    CODE,
+    KIND,
+    N_OF_CHARACTERS,
+    N_OF_WORDS,
+    SMALL,
+    SPACE,
+    BoundaryText,
+    scan_words,
+)
 from sigmastar.tagging.kernels.words import Bytes
 
 __all__ = ["boundary_text", "code_points"]
@@ -24,19 +34,30 @@ _CATEGORIES = {
 _OWN = {char: len(_CATEGORIES) + 1 + number for number, char in enumerate(".,:;!?'’\"-/&@#%…*()")}
 
 
-@cache
-def _kind(point: int) -> int:
-    char = chr(point)
-    if char.isspace():
-        return SPACE
-    return _OWN.get(char) or _CATEGORIES[unicodedata.category(char)]
+_POINTS = 0x110000
+_NOT_YET = 255  # stands for a kind that was not looked up
+
+
+class _Properties(NamedTuple):
+    """Kinds and small letters of all characters, filled in as they are met."""
+
+    kinds: Bytes
+    small: SymbolArray
 
 
 @cache
-def _small(point: int) -> int:
-    """Return a letter without capitals, if it is still one letter."""
-    small = chr(point).lower()
-    return ord(small) if len(small) == 1 else point
+def _properties() -> _Properties:
+    return _Properties(np.full(_POINTS, _NOT_YET, np.uint8), np.zeros(_POINTS, np.int32))
+
+
+def _look_up(points: IndexArray, known: _Properties) -> None:
+    """Find out the properties of characters: the small letter first, for others may look, too."""
+    for point in points.tolist():
+        char = chr(point)
+        small = char.lower()
+        known.small[point] = ord(small) if len(small) == 1 else point
+        kind = SPACE if char.isspace() else _OWN.get(char) or _CATEGORIES[category(char)]
+        known.kinds[point] = kind
 
 
 def code_points(text: str) -> IndexArray:
@@ -45,30 +66,15 @@ def code_points(text: str) -> IndexArray:
     return np.frombuffer(data, np.uint32).astype(np.int64)
 
 
-def boundary_text(text: str) -> tuple[BoundaryText, int]:
-    """Prepare a text; also return how many words there are between blanks."""
+def boundary_text(text: str) -> BoundaryText:
+    """Prepare a text."""
     codes = code_points(text)
-    points, places = np.unique(codes, return_inverse=True)
-    kinds: Bytes = np.array([_kind(point) for point in points.tolist()] or [0], np.uint8)[places]
-    small = np.array([_small(point) for point in points.tolist()] or [0], np.int64)[places]
-    newline = (codes == ord("\n")).astype(np.uint8)
-    n, room = len(codes), len(codes) // 2 + 1
-    prepared = BoundaryText(
-        codes=codes,
-        small=small,
-        kinds=kinds,
-        word=np.zeros(n, np.int64),
-        begins=np.empty(room, np.int64),
-        ends=np.empty(room, np.int64),
-        gap=np.empty(room, np.uint8),
-        before=np.zeros(n, np.int64),
-        after=np.zeros(n, np.int64),
-        shape=np.empty(room, np.int64),
-        run_before=np.zeros(n, np.int64),
-        run_after=np.zeros(n, np.int64),
-        run_length=np.zeros(n, np.int64),
-        shape_before=np.zeros(n, np.int64),
-        shape_after=np.zeros(n, np.int64),
-        marks=np.empty(room, np.int64),
-    )
-    return prepared, int(scan_words(prepared, newline))
+    known = _properties()
+    kinds = known.kinds[codes]
+    if kinds.max(initial=0) == _NOT_YET:
+        _look_up(np.unique(codes[kinds == _NOT_YET]), known)
+        kinds = known.kinds[codes]
+    chars = np.zeros((len(codes), N_OF_CHARACTERS), np.int64)
+    chars[:, CODE], chars[:, KIND], chars[:, SMALL] = codes, kinds, known.small[codes]
+    words = np.empty((len(codes) // 2 + 1, N_OF_WORDS), np.int64)
+    return BoundaryText(chars, words[: int(scan_words(chars, words))])

@@ -12,11 +12,13 @@ from sigmastar.corpus.readers.source import Damaged, Source, expanded, not_utf8
 
 __all__ = ["paragraphs"]
 
-_PIECE = 1 << 20  # characters: pieces are about so long where paragraphs allow it
-_LONGEST = 1 << 22  # a paragraph that is longer is cut
+_PIECE = 1 << 15  # characters: pieces are at most so long where paragraphs allow it
+_LONGEST = 1 << 17  # a paragraph that is longer is cut
 _EMPTY_LINES = re.compile(r"\n[^\S\n]*\n\s*")
-# Where a paragraph is cut that is too long: after a stop and a blank, else at a blank.
-_STOP = re.compile(r"[.!?。！？…][\"'”’»)\]]?\s+(?=\S)")
+# Where a paragraph is cut that is too long: at the end of a line after a stop, after a stop and a
+# blank, else at a blank.
+_STOP = r"[.!?。！？…][\"'”’»)\]]?"
+_BREAKS = tuple(map(re.compile, (_STOP + r"\s*\n\s*(?=\S)", _STOP + r"\s+(?=\S)", r"\s+(?=\S)")))
 
 
 def paragraphs(source: BinaryIO | Source) -> Iterator[str]:
@@ -24,31 +26,38 @@ def paragraphs(source: BinaryIO | Source) -> Iterator[str]:
     rest = ""
     for text in _decoded(source):
         rest += text.replace("\r\n", "\n") if "\r" in text else text
-        while len(rest) >= _PIECE:
-            place = _cut(rest)
-            if place is None:
-                break
-            yield rest[:place]
-            rest = rest[place:]
+        begin = 0
+        while (end := _end(rest, begin)) is not None:
+            yield rest[begin:end]
+            begin = end
+        rest = rest[begin:]
     if rest:
         yield rest
 
 
-def _cut(text: str) -> int | None:
-    """Find where a piece may end: after the last empty line, or anywhere if it must."""
-    last = None
-    for match in _EMPTY_LINES.finditer(text, max(0, len(text) - 2 * _PIECE)):
-        last = match
-    if last is not None and last.end() < len(text):
-        return last.end()
-    if len(text) < _LONGEST:
+def _end(text: str, begin: int) -> int | None:
+    """Find where the piece that begins here ends; None if that must still come.
+
+    Pieces are short, for all that is found in one is held at once, and what is remembered between
+    them would otherwise lie scattered over as much memory.
+    """
+    if len(text) - begin < _PIECE:
         return None
-    for pattern in (_STOP, re.compile(r"\s+(?=\S)")):
-        for match in pattern.finditer(text, len(text) - _PIECE // 4):
-            last = match
-        if last is not None and last.end() < len(text):
-            return last.end()
-    return len(text)
+    end = begin
+    for match in _EMPTY_LINES.finditer(text, begin):
+        if match.end() == len(text) or (end > begin and match.end() > begin + _PIECE):
+            break
+        end = match.end()
+    if begin < end <= begin + _LONGEST:
+        return end
+    if len(text) - begin < _LONGEST:
+        return None
+    window = begin + _LONGEST - _PIECE // 4, begin + _LONGEST
+    for pattern in _BREAKS:
+        found = [match.end() for match in pattern.finditer(text, *window)]
+        if found:
+            return found[-1]
+    return window[1]
 
 
 def _decoded(source: BinaryIO | Source) -> Iterator[str]:
