@@ -82,7 +82,7 @@ def test_a_wide_beam_finds_what_an_enumeration_finds(word):
     model = Neural(rng.normal(size=(2, n_parameters(shape))), shape)
     every, paths = candidates_of([PAIRS.source.alphabet.index(c) for c in word], aligned)
     where = (every.source, units, PAIRS.target.alphabet)
-    forward, backward = model.search(*where, n_best=4, beam=len(paths), gap=100.0)
+    (forward, backward), _ = model.search(*where, n_best=4, beam=len(paths), gap=100.0)
     for direction, found in enumerate((forward, backward)):
         # Both directions of one network: the other one is replaced by a copy that says nothing.
         silent = model.parameters.copy()
@@ -99,7 +99,7 @@ def test_a_wide_beam_finds_what_an_enumeration_finds(word):
 
 def test_units_of_several_symbols_are_judged_but_not_searched():
     source = PAIRS.source
-    assert random_networks().search(source, UNITS, PAIRS.target.alphabet, n_best=2, beam=2) == []
+    assert random_networks().search(source, UNITS, PAIRS.target.alphabet, n_best=2, beam=2)[0] == []
 
 
 def test_the_gradient_is_that_of_differences():

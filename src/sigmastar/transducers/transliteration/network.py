@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sigmastar.core.types import IndexArray, SymbolArray
 
 __all__ = [
+    "REACHES",
     "Cases",
     "Dropout",
     "Shape",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 Singles: TypeAlias = NDArray[np.float32]
-_REACHES = (1, 2, 4)
+REACHES = (1, 2, 4)
 
 
 class Shape(NamedTuple):
@@ -98,7 +99,7 @@ class Dropout(NamedTuple):
 
 def _sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
     """Return the size of each of the weights, in their order."""
-    e, h, m, n = shape.embedding, shape.channels, shape.hidden, len(_REACHES)
+    e, h, m, n = shape.embedding, shape.channels, shape.hidden, len(REACHES)
     return {
         "symbols": (shape.n_symbols + 1, e),
         "units": (shape.n_units + 2, e),
@@ -134,8 +135,8 @@ def lay_out(symbols: SymbolArray, offsets: IndexArray) -> Words:
     rows, n_rows = np.arange(len(symbols)), len(symbols)
     first = np.repeat(offsets[:-1], np.diff(offsets))
     last = np.repeat(offsets[1:] - 1, np.diff(offsets))
-    left = tuple(np.where(rows - r >= first, rows - r, n_rows) for r in _REACHES)
-    right = tuple(np.where(rows + r <= last, rows + r, n_rows) for r in _REACHES)
+    left = tuple(np.where(rows - r >= first, rows - r, n_rows) for r in REACHES)
+    right = tuple(np.where(rows + r <= last, rows + r, n_rows) for r in REACHES)
     return Words(symbols, left, right)
 
 
@@ -183,7 +184,7 @@ def encode(w: Weights, words: Words, dropout: Dropout | None = None) -> _Encoded
     seen = w.symbols[words.symbols if dropout is None else dropout.symbols]
     code = seen @ w.widen + w.widen_shift
     columns, added = [], []
-    for level in range(len(_REACHES)):
+    for level in range(len(REACHES)):
         padded = _outside(code)
         near = [padded[words.left[level]], code, padded[words.right[level]]]
         columns.append(np.concatenate(near, axis=1))
@@ -270,7 +271,7 @@ def gradient(
     back *= tape.code != 0  # what was dropped is zero
     back *= scale
     width = back.shape[1]
-    for level in reversed(range(len(_REACHES))):
+    for level in reversed(range(len(REACHES))):
         inner = back * (tape.added[level] > 0)
         inner *= scale
         np.matmul(tape.columns[level].T, inner, out=slope.layers[level])
