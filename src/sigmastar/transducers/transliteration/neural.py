@@ -25,6 +25,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.transducers.kernels.beams import Found
+from sigmastar.transducers.kernels.gradients import Weights
 from sigmastar.transducers.kernels.neural import (
     Network,
     Paths,
@@ -39,7 +40,6 @@ from sigmastar.transducers.transliteration.network import (
     REACHES,
     Shape,
     Singles,
-    Weights,
     cut,
     n_parameters,
 )
