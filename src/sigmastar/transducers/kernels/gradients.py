@@ -70,35 +70,96 @@ class _Distinct(NamedTuple):
     rows: Singles  # the vector of each
 
 
-class _Tables(NamedTuple):
-    """What depends on one symbol alone, or the gradient of that."""
-
-    codes: Singles
-    nearest: Singles  # what the first layer takes from a left, own and right neighbour
-    own: Singles  # what a choice takes from its symbol
-
-
-class _Tape(NamedTuple):
-    """What the way forward leaves for the way back."""
-
-    columns: Singles  # what the layers after the first saw
-    added: Singles  # what each layer added, dropped numbers being zero
-    code: Singles
-    of_rows: Singles  # what the choice takes from each place, or its gradient
+# Products and sums are compiled here once rather than wherever they stand: each takes a while.
 
 
 @kernel
-def _add(sums: Singles, values: Singles) -> None:
-    """Add numbers to others."""
-    for h in range(len(values)):
-        sums[h] += values[h]
+def _product(a: Singles, b: Singles, product: Singles) -> None:
+    """Write a b."""
+    np.dot(a, b, product)
 
 
 @kernel
-def _copy(values: Singles, copy: Singles) -> None:
-    """Write numbers."""
+def _product_left(a: Singles, b: Singles, product: Singles) -> None:
+    """Write aᵀ b."""
+    np.dot(a.T, b, product)
+
+
+@kernel
+def _product_right(a: Singles, b: Singles, product: Singles) -> None:
+    """Write a bᵀ."""
+    np.dot(a, b.T, product)
+
+
+@kernel
+def _add(
+    sums: Singles, to: IndexArray, column: int, values: Singles, of: IndexArray, first: int
+) -> None:
+    """Add rows of values to rows of sums, from a column of either on; -1 stands for no row.
+
+    As many rows as the shorter list has.
+    """
+    width = min(sums.shape[1] - column, values.shape[1] - first)
+    for i in range(min(len(to), len(of))):
+        if to[i] >= 0 and of[i] >= 0:
+            goal, value = sums[to[i], column:], values[of[i], first:]
+            for h in range(width):  # no sums in indices: that would be slow
+                goal[h] += value[h]
+
+
+@kernel
+def _total(values: Singles, total: Singles) -> None:
+    """Write the sum of all rows."""
+    for h in range(len(total)):
+        total[h] = 0
+    for row in range(len(values)):
+        for h in range(len(total)):
+            total[h] += values[row, h]
+
+
+@kernel
+def _raise(values: Singles, shift: Singles, kept: NDArray[np.bool_], scale: np.float32) -> None:
+    """Add a shift, replace what is below zero, and drop what is not kept."""
+    for row in range(len(values)):
+        own = values[row]
+        for h in range(len(shift)):
+            own[h] = max(own[h] + shift[h], own[h] * 0)
+        if len(kept):
+            _drop(own, kept[row], scale)
+
+
+@kernel
+def _drop(values: Singles, kept: NDArray[np.bool_], scale: np.float32) -> None:
+    """Leave what is kept, and raise it for what is dropped."""
     for h in range(len(values)):
-        copy[h] = values[h]
+        values[h] = values[h] * scale if kept[h] else 0
+
+
+@kernel
+def _through(back: Singles, raised: Singles, scale: np.float32, inner: Singles) -> None:
+    """Write the gradient of what was raised above zero and not dropped."""
+    for row in range(len(back)):
+        for h in range(back.shape[1]):
+            inner[row, h] = back[row, h] * scale if raised[row, h] > 0 else 0
+
+
+@kernel
+def _neighbours(offsets: IndexArray, reach: int) -> IndexArray:
+    """Return the place so far away from each place of its word, -1 where that is outside."""
+    near = np.full(offsets[-1], -1, np.int64)
+    for word in range(len(offsets) - 1):
+        for row in range(offsets[word], offsets[word + 1]):
+            if offsets[word] <= row + reach < offsets[word + 1]:
+                near[row] = row + reach
+    return near
+
+
+@kernel
+def _renumber(numbers: IndexArray, places: IndexArray) -> None:
+    """Replace places by the numbers of what stands there."""
+    for row in range(len(places)):
+        if places[row] >= 0:
+            places[row] = numbers[places[row]]
 
 
 @kernel
@@ -114,84 +175,9 @@ def _listed(codes: SymbolArray, others: SymbolArray, vectors: Singles) -> _Disti
     for code in range(len(vectors)):
         if number[code] >= 0:
             listed[number[code]] = code
-            _copy(vectors[code], rows[number[code]])
+            for h in range(vectors.shape[1]):
+                rows[number[code], h] = vectors[code, h]
     return _Distinct(listed, number, rows)
-
-
-@kernel
-def _no_tables(w: Weights, n: int) -> _Tables:
-    """Return tables of so many symbols, all zero."""
-    width, dtype = w.widen.shape[1], w.widen.dtype
-    nearest = np.zeros((3, n, width), dtype)
-    return _Tables(np.zeros((n, width), dtype), nearest, np.zeros((n, len(w.first_shift)), dtype))
-
-
-@kernel
-def _tables(w: Weights, symbols: _Distinct) -> _Tables:
-    """Compute what depends on one symbol alone."""
-    tables, width = _no_tables(w, len(symbols.codes)), w.widen.shape[1]
-    np.dot(symbols.rows, w.widen, tables.codes)
-    np.dot(symbols.rows, w.from_symbol, tables.own)
-    for row in range(len(symbols.codes)):
-        _add(tables.codes[row], w.widen_shift)
-        _add(tables.own[row], w.first_shift)
-    for side in range(3):
-        np.dot(tables.codes, w.layers[0, side * width : (side + 1) * width], tables.nearest[side])
-    for row in range(len(symbols.codes)):
-        _add(tables.nearest[1, row], w.layer_shifts[0])
-    return tables
-
-
-@kernel
-def _encode(w: Weights, batch: Batch, symbols: _Distinct, tables: _Tables, kept: Kept) -> _Tape:
-    """Go forward to what a choice takes from each place."""
-    offsets, width, n = batch.offsets, w.widen.shape[1], len(batch.seen)
-    dtype, n_layers, dropped = w.widen.dtype, len(batch.reaches), len(kept.code) > 0
-    tape = _Tape(
-        np.zeros((n_layers - 1, n, 3 * width), dtype),
-        np.empty((n_layers, n, width), dtype),
-        np.empty((n, width), dtype),
-        np.empty((n, len(w.first_shift)), dtype),
-    )
-    columns, added, code, of_rows = tape
-    for level in range(n_layers):
-        reach, more = batch.reaches[level], added[level]
-        for word in range(len(offsets) - 1):
-            for row in range(offsets[word], offsets[word + 1]):
-                left, right = row - reach, row + reach
-                if level > 0:
-                    near = columns[level - 1, row]
-                    _copy(code[row], near[width:])
-                    if left >= offsets[word]:
-                        _copy(code[left], near)
-                    if right < offsets[word + 1]:
-                        _copy(code[right], near[2 * width :])
-                else:
-                    kind = symbols.number[batch.seen[row]]
-                    _copy(tables.codes[kind], code[row])
-                    _copy(tables.nearest[1, kind], more[row])
-                    if left >= offsets[word]:
-                        _add(more[row], tables.nearest[0, symbols.number[batch.seen[left]]])
-                    if right < offsets[word + 1]:
-                        _add(more[row], tables.nearest[2, symbols.number[batch.seen[right]]])
-        if level > 0:
-            np.dot(columns[level - 1], w.layers[level], more)
-        for row in range(n):
-            own = more[row]
-            if level > 0:
-                _add(own, w.layer_shifts[level])
-            for h in range(width):
-                own[h] = own[h] if own[h] > 0 else 0
-            if dropped:
-                for h in range(width):
-                    own[h] = own[h] * kept.scale if kept.added[level, row, h] else 0
-            _add(code[row], own)
-    if dropped:
-        for row in range(n):
-            for h in range(width):
-                code[row, h] = code[row, h] * kept.scale if kept.code[row, h] else 0
-    np.dot(code, w.from_code, of_rows)
-    return tape
 
 
 @kernel
@@ -216,12 +202,11 @@ def _choose(
 ) -> float:
     """Choose among each symbol's units; write the gradients of that, return the surprise."""
     symbols, bounds, n_cases, surprise = batch.symbols, batch.bounds, len(order), 0.0
+    choice, shift, slope_shift = w.choice, w.choice_shift, slope.choice_shift
     widest = 0
     for symbol in range(len(bounds) - 1):
         widest = max(widest, bounds[symbol + 1] - bounds[symbol])
     room = np.empty(n_cases * widest, hidden.dtype)
-    slope.choice[:] = 0
-    slope.choice_shift[:] = 0
     end = 0
     while end < n_cases:
         start, symbol = end, symbols[batch.at[order[end]]]
@@ -231,12 +216,12 @@ def _choose(
         if high - low < 2:
             continue
         values = room[: (end - start) * (high - low)].reshape((end - start, high - low))
-        np.dot(hidden[start:end], w.choice[low:high].T, values)
+        _product_right(hidden[start:end], choice[low:high], values)
         for i in range(end - start):
             own, wanted = values[i], batch.wanted[order[start + i]] - low
-            _add(own, w.choice_shift[low:high])
-            peak, whole = own[0], 0.0
+            peak, whole = own[0] + shift[low], 0.0
             for u in range(len(own)):
+                own[u] += shift[low + u]
                 peak = max(peak, own[u])
             for u in range(len(own)):
                 own[u] = math.exp(own[u] - peak)
@@ -245,145 +230,134 @@ def _choose(
             for u in range(len(own)):
                 own[u] /= whole * n_cases
             own[wanted] -= 1 / n_cases
-            _add(slope.choice_shift[low:high], own)
-        np.dot(values.T, hidden[start:end], slope.choice[low:high])
-        np.dot(values, w.choice[low:high], back[start:end])
+            for u in range(len(own)):
+                slope_shift[low + u] += own[u]
+        _product_left(values, hidden[start:end], slope.choice[low:high])
+        _product(values, choice[low:high], back[start:end])
     return surprise / n_cases
 
 
 @kernel
-def _from_choices(
-    w: Weights, batch: Batch, order: IndexArray, units: _Distinct, back: Singles, slope: Weights
-) -> None:
-    """Write the gradients of what a choice takes from the units before it."""
-    n_past, size, n = batch.past.shape[1], w.units.shape[1], len(units.codes)
-    of_unit, of_units = np.empty((n, size), back.dtype), np.zeros((n, size), back.dtype)
-    sums = np.empty((n, back.shape[1]), back.dtype)
-    for step in range(n_past):
-        sums[:] = 0
-        for i in range(len(order)):
-            _add(sums[units.number[batch.past[order[i], step]]], back[i])
-        part = slice(step * size, (step + 1) * size)
-        np.dot(units.rows.T, sums, slope.from_past[part])
-        np.dot(sums, w.from_past[part].T, of_unit)
-        for row in range(n):
-            _add(of_units[row], of_unit[row])
-    slope.units[:] = 0
+def gradient(w: Weights, batch: Batch, kept: Kept, slope: Weights) -> float:
+    """Write the gradient of the mean surprise at the wanted units into ``slope``; return that.
+
+    ``slope`` holds zeros where nothing is written: vectors and choices that do not occur.
+    """
+    offsets, reaches, scale, dtype = batch.offsets, batch.reaches, kept.scale, w.widen.dtype
+    n, n_cases, n_past = len(batch.symbols), len(batch.at), batch.past.shape[1]
+    (size, width), n_layers, n_hidden = w.widen.shape, len(reaches), len(w.first_shift)
+    every = np.arange(max(n, len(w.units), len(w.symbols)))  # there is a case a place at most
+
+    # What depends on one symbol or unit alone.
+    symbols = _listed(batch.symbols, batch.seen, w.symbols)
+    units = _listed(batch.past.ravel(), batch.seen[:0], w.units)
+    n_symbols, n_units = len(symbols.codes), len(units.codes)
+    seen = np.empty(n, np.int64)
     for row in range(n):
-        _copy(of_units[row], slope.units[units.codes[row]])
+        seen[row] = symbols.number[batch.seen[row]]
+    codes, own = np.empty((n_symbols, width), dtype), np.empty((n_symbols, n_hidden), dtype)
+    _product(symbols.rows, w.widen, codes)
+    for row in range(n_symbols):
+        for h in range(width):
+            codes[row, h] += w.widen_shift[h]
+    _product(symbols.rows, w.from_symbol, own)
+    nearest = np.empty((3, n_symbols, width), dtype)
+    for side in range(3):
+        _product(codes, w.layers[0, side * width : (side + 1) * width], nearest[side])
+    by_unit = np.empty((n_past, n_units, n_hidden), dtype)
+    for step in range(n_past):
+        _product(units.rows, w.from_past[step * size : (step + 1) * size], by_unit[step])
 
-
-@kernel
-def _from_codes(
-    w: Weights,
-    batch: Batch,
-    symbols: _Distinct,
-    tape: _Tape,
-    kept: Kept,
-    slope: Weights,
-    sums: _Tables,
-) -> None:
-    """Go back through the layers, from the gradient of ``of_rows``; add up that of the tables."""
-    offsets, reaches, width, n = batch.offsets, batch.reaches, w.widen.shape[1], len(batch.seen)
-    back, dropped = np.empty((n, width), w.widen.dtype), len(kept.code) > 0
-    near, inner = np.empty((n, 3 * width), back.dtype), np.empty((n, width), back.dtype)
-    np.dot(tape.code.T, tape.of_rows, slope.from_code)
-    np.dot(tape.of_rows, w.from_code.T, back)
-    slope.layer_shifts[:] = 0
-    if dropped:
-        for row in range(n):
-            for h in range(width):
-                back[row, h] = back[row, h] * kept.scale if kept.code[row, h] else 0
-    for level in range(len(reaches) - 1, -1, -1):
-        reach, added = reaches[level], tape.added[level]
-        for row in range(n):
-            for h in range(width):  # what was dropped is zero, too
-                inner[row, h] = back[row, h] * kept.scale if added[row, h] > 0 else 0
-            _add(slope.layer_shifts[level], inner[row])
+    # Forward through the layers: codes of places, and what a choice takes from them.
+    columns = np.zeros((n_layers, n, 3 * width), dtype)
+    added = np.zeros((n_layers, n, width), dtype)
+    code, of_rows = np.zeros((n, width), dtype), np.empty((n, n_hidden), dtype)
+    _add(code, every, 0, codes, seen, 0)
+    for level in range(n_layers):
+        for side in range(3):
+            near = _neighbours(offsets, (side - 1) * reaches[level])
+            if level == 0:
+                _renumber(seen, near)
+                _add(added[0], every, 0, nearest[side], near, 0)
+            else:
+                _add(columns[level], every, side * width, code, near, 0)
         if level > 0:
-            np.dot(tape.columns[level - 1].T, inner, slope.layers[level])
-            np.dot(inner, w.layers[level].T, near)
-        for word in range(len(offsets) - 1):
-            for row in range(offsets[word], offsets[word + 1]):
-                left, right = row - reach, row + reach
-                if level > 0:
-                    _add(back[row], near[row, width : 2 * width])
-                    if left >= offsets[word]:
-                        _add(back[left], near[row, :width])
-                    if right < offsets[word + 1]:
-                        _add(back[right], near[row, 2 * width :])
-                else:
-                    kind = symbols.number[batch.seen[row]]
-                    _add(sums.codes[kind], back[row])
-                    _add(sums.nearest[1, kind], inner[row])
-                    if left >= offsets[word]:
-                        _add(sums.nearest[0, symbols.number[batch.seen[left]]], inner[row])
-                    if right < offsets[word + 1]:
-                        _add(sums.nearest[2, symbols.number[batch.seen[right]]], inner[row])
+            _product(columns[level], w.layers[level], added[level])
+        _raise(added[level], w.layer_shifts[level], kept.added[level], scale)
+        _add(code, every[:n], 0, added[level], every, 0)
+    for row in range(len(kept.code)):
+        _drop(code[row], kept.code[row], scale)
+    _product(code, w.from_code, of_rows)
 
+    # The choices, sorted by symbol.
+    order = _by_symbol(batch)
+    at, chosen = np.empty(n_cases, np.int64), np.empty(n_cases, np.int64)
+    past = np.empty((n_past, n_cases), np.int64)
+    for i in range(n_cases):
+        at[i] = batch.at[order[i]]
+        chosen[i] = symbols.number[batch.symbols[at[i]]]
+        for step in range(n_past):
+            past[step, i] = units.number[batch.past[order[i], step]]
+    hidden, back = np.zeros((n_cases, n_hidden), dtype), np.zeros((n_cases, n_hidden), dtype)
+    _add(hidden, every, 0, of_rows, at, 0)
+    _add(hidden, every, 0, own, chosen, 0)
+    for step in range(n_past):
+        _add(hidden, every, 0, by_unit[step], past[step], 0)
+    _raise(hidden, w.first_shift, kept.hidden, scale)
+    surprise = _choose(w, batch, order, hidden, back, slope)
+    _through(back, hidden, scale, back)
+    _total(back, slope.first_shift)
 
-@kernel
-def _from_tables(
-    w: Weights, symbols: _Distinct, tables: _Tables, sums: _Tables, slope: Weights
-) -> None:
-    """Write the gradients of what depends on one symbol alone."""
-    width, n = w.widen.shape[1], len(symbols.codes)
-    of_codes = np.empty((n, width), sums.codes.dtype)
+    # Back to the units before, to the symbols, and to the places.
+    for step in range(n_past):
+        part = slice(step * size, (step + 1) * size)
+        for_units, of_units = np.zeros((n_units, n_hidden), dtype), np.empty((n_units, size), dtype)
+        _add(for_units, past[step], 0, back, every, 0)
+        _product_left(units.rows, for_units, slope.from_past[part])
+        _product_right(for_units, w.from_past[part], of_units)
+        _add(slope.units, units.codes, 0, of_units, every, 0)
+    for_own, of_symbols = np.zeros((n_symbols, n_hidden), dtype), np.empty_like(symbols.rows)
+    _add(for_own, chosen, 0, back, every, 0)
+    _product_left(symbols.rows, for_own, slope.from_symbol)
+    _product_right(for_own, w.from_symbol, of_symbols)
+    _add(slope.symbols, symbols.codes, 0, of_symbols, every, 0)
+    for row in range(n):
+        for h in range(n_hidden):
+            of_rows[row, h] = 0
+    _add(of_rows, at, 0, back, every, 0)
+    _product_left(code, of_rows, slope.from_code)
+    of_code, inner = np.empty((n, width), dtype), np.empty((n, width), dtype)
+    _product_right(of_rows, w.from_code, of_code)
+    for row in range(len(kept.code)):
+        _drop(of_code[row], kept.code[row], scale)
+
+    # Back through the layers: who saw a place as its neighbour gives something back to it.
+    for_nearest, of_columns = (
+        np.zeros((3, n_symbols, width), dtype),
+        np.empty((n, 3 * width), dtype),
+    )
+    for level in range(n_layers - 1, -1, -1):
+        _through(of_code, added[level], scale, inner)
+        _total(inner, slope.layer_shifts[level])
+        if level > 0:
+            _product_left(columns[level], inner, slope.layers[level])
+            _product_right(inner, w.layers[level], of_columns)
+        for side in range(3):
+            near = _neighbours(offsets, (side - 1) * reaches[level])
+            if level == 0:
+                _renumber(seen, near)
+                _add(for_nearest[side], near, 0, inner, every, 0)
+            else:
+                _add(of_code, near, 0, of_columns, every, side * width)
+    for_codes, of_codes = np.zeros((n_symbols, width), dtype), np.empty((n_symbols, width), dtype)
+    _add(for_codes, seen, 0, of_code, every, 0)
     for side in range(3):
         part = slice(side * width, (side + 1) * width)
-        np.dot(tables.codes.T, sums.nearest[side], slope.layers[0, part])
-        np.dot(sums.nearest[side], w.layers[0, part].T, of_codes)
-        for row in range(n):
-            _add(sums.codes[row], of_codes[row])
-    slope.widen_shift[:] = 0
-    slope.first_shift[:] = 0
-    for row in range(n):
-        _add(slope.widen_shift, sums.codes[row])
-        _add(slope.first_shift, sums.own[row])
-    np.dot(symbols.rows.T, sums.codes, slope.widen)
-    np.dot(symbols.rows.T, sums.own, slope.from_symbol)
-    of_rows, more = np.dot(sums.codes, w.widen.T), np.dot(sums.own, w.from_symbol.T)
-    slope.symbols[:] = 0
-    for row in range(n):
-        _copy(of_rows[row], slope.symbols[symbols.codes[row]])
-        _add(slope.symbols[symbols.codes[row]], more[row])
-
-
-@kernel
-def gradient(w: Weights, batch: Batch, kept: Kept, slope: Weights) -> float:
-    """Write the gradient of the mean surprise at the wanted units into ``slope``; return that."""
-    symbols = _listed(batch.symbols, batch.seen, w.symbols)
-    units = _listed(batch.past.ravel(), batch.symbols[:0], w.units)
-    tables = _tables(w, symbols)
-    tape = _encode(w, batch, symbols, tables, kept)
-    order, n_past, size = _by_symbol(batch), batch.past.shape[1], w.units.shape[1]
-    by_unit = np.empty((n_past, len(units.codes), len(w.first_shift)), w.widen.dtype)
-    for step in range(n_past):
-        np.dot(units.rows, w.from_past[step * size : (step + 1) * size], by_unit[step])
-    hidden = np.empty((len(order), len(w.first_shift)), w.widen.dtype)
-    for i in range(len(order)):
-        case, own = order[i], hidden[i]
-        at = batch.at[case]
-        _copy(tape.of_rows[at], own)
-        _add(own, tables.own[symbols.number[batch.symbols[at]]])
-        for step in range(n_past):
-            _add(own, by_unit[step, units.number[batch.past[case, step]]])
-        for h in range(len(own)):
-            own[h] = own[h] if own[h] > 0 else 0
-        if len(kept.code):
-            for h in range(len(own)):
-                own[h] = own[h] * kept.scale if kept.hidden[i, h] else 0
-    back = np.zeros_like(hidden)
-    surprise = _choose(w, batch, order, hidden, back, slope)
-    sums = _no_tables(w, len(symbols.codes))
-    tape.of_rows[:] = 0
-    for i in range(len(order)):
-        at, own = batch.at[order[i]], back[i]
-        for h in range(len(own)):  # what was dropped is zero, too
-            own[h] = own[h] * kept.scale if hidden[i, h] > 0 else 0
-        _copy(own, tape.of_rows[at])
-        _add(sums.own[symbols.number[batch.symbols[at]]], own)
-    _from_choices(w, batch, order, units, back, slope)
-    _from_codes(w, batch, symbols, tape, kept, slope, sums)
-    _from_tables(w, symbols, tables, sums, slope)
+        _product_left(codes, for_nearest[side], slope.layers[0, part])
+        _product_right(for_nearest[side], w.layers[0, part], of_codes)
+        _add(for_codes, every[:n_symbols], 0, of_codes, every, 0)
+    _total(for_codes, slope.widen_shift)
+    _product_left(symbols.rows, for_codes, slope.widen)
+    _product_right(for_codes, w.widen, of_symbols)
+    _add(slope.symbols, symbols.codes, 0, of_symbols, every, 0)
     return surprise

@@ -173,6 +173,7 @@ class _Pupil:
             bounds=order.bounds,
         )
         kept = self._kept(len(seen), len(path))
+        self.slope[:] = 0
         surprise = gradient(self.weights, batch, kept, self.slopes)
         done = int(self.averages.n_steps[0])
         rate = self.course.rate * min(1.0, (done + 1) / 100) * max(0.02, 1 - done / n_steps)
