@@ -7,23 +7,24 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.core.errors import InvalidModel
+from sigmastar.transducers.kernels.adam import Averages, step_of_adam
+from sigmastar.transducers.kernels.gradients import Batch, Kept, gradient
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.network import (
-    Dropout,
+    REACHES,
     Shape,
     cut,
-    decide,
-    encode,
-    gradient,
-    lay_out,
-    log_shares,
     n_parameters,
-    sorted_cases,
     starting_weights,
 )
 from sigmastar.transducers.transliteration.neural import Neural, unit_cases, unit_order
-from sigmastar.transducers.transliteration.neural_training import Course, _remember, learn_neural
+from sigmastar.transducers.transliteration.neural_training import (
+    Course,
+    _Pupil,
+    _remember,
+    learn_neural,
+)
 from sigmastar.transducers.transliteration.recipe import Recipe
 from transducers.unit_examples import ALIGNED, PAIRS, candidates_of
 
@@ -37,12 +38,15 @@ def random_networks(n=2, seed=0):
     return Neural(rng.normal(size=(n, n_parameters(SHAPE))), SHAPE)
 
 
-def by_hand(w, word, path, *, backwards):
-    """Return log P of a sequence of units, case by case and without any sorting."""
+def by_hand(w, word, path, *, backwards, seen=None):
+    """Return log P of a sequence of units, case by case and without any sorting.
+
+    ``seen`` is the word with some of its symbols hidden.
+    """
     inputs = [[c for c in row if c >= 0] for row in UNITS.inputs.tolist()]
     if backwards:
         word, path, inputs = word[::-1], path[::-1], [row[::-1] for row in inputs]
-    code = w.symbols[word] @ w.widen + w.widen_shift
+    code = w.symbols[word if seen is None else seen] @ w.widen + w.widen_shift
     for level, reach in enumerate((1, 2, 4)):
         zero = np.zeros((reach, code.shape[1]))
         padded = np.concatenate([zero, code, zero])
@@ -82,7 +86,7 @@ def test_a_wide_beam_finds_what_an_enumeration_finds(word):
     model = Neural(rng.normal(size=(2, n_parameters(shape))), shape)
     every, paths = candidates_of([PAIRS.source.alphabet.index(c) for c in word], aligned)
     where = (every.source, units, PAIRS.target.alphabet)
-    forward, backward = model.search(*where, n_best=4, beam=len(paths), gap=100.0)
+    (forward, backward), _ = model.search(*where, n_best=4, beam=len(paths), gap=100.0)
     for direction, found in enumerate((forward, backward)):
         # Both directions of one network: the other one is replaced by a copy that says nothing.
         silent = model.parameters.copy()
@@ -99,34 +103,46 @@ def test_a_wide_beam_finds_what_an_enumeration_finds(word):
 
 def test_units_of_several_symbols_are_judged_but_not_searched():
     source = PAIRS.source
-    assert random_networks().search(source, UNITS, PAIRS.target.alphabet, n_best=2, beam=2) == []
+    assert random_networks().search(source, UNITS, PAIRS.target.alphabet, n_best=2, beam=2)[0] == []
 
 
-def test_the_gradient_is_that_of_differences():
+def batch_of(pairs, hidden):
+    """Return aligned pairs as training sees them, some symbols hidden."""
     order = unit_order(UNITS, 2, backwards=False)
-    flat = starting_weights(SHAPE, np.random.default_rng(0)).astype(np.float64)
     within, past = unit_cases(ALIGNED.path, ALIGNED.offsets, order, SHAPE.past)
-    owner = np.repeat(np.arange(len(PAIRS)), np.diff(ALIGNED.offsets))
-    symbols = order.symbol[ALIGNED.path]
-    rows = PAIRS.source.offsets[owner] + within
-    cases, ranked = sorted_cases(rows, past, symbols, order.bounds)
-    wanted = order.place[ALIGNED.path[ranked]]
-    words = lay_out(PAIRS.source.symbols, PAIRS.source.offsets)
-    hidden = np.where(np.arange(len(words.symbols)) % 4 == 1, 2, words.symbols).astype(np.int32)
-    nothing = Dropout(np.random.default_rng(0), 0.0, hidden)
+    owner = np.repeat(np.arange(len(pairs)), np.diff(ALIGNED.offsets))
+    symbols = pairs.source.symbols
+    return Batch(
+        symbols=symbols,
+        seen=np.where(hidden, 2, symbols).astype(np.int32),
+        offsets=pairs.source.offsets,
+        reaches=np.array(REACHES),
+        at=pairs.source.offsets[owner] + within,
+        past=past,
+        wanted=order.place[ALIGNED.path],
+        bounds=order.bounds,
+    )
+
+
+def nothing_dropped():
+    layers, empty = len(REACHES), np.zeros((0, SHAPE.channels), bool)
+    return Kept(np.zeros((layers, *empty.shape), bool), empty, np.zeros((0, 5), bool), 1.0)
+
+
+def test_the_surprise_is_that_of_the_wanted_units_and_its_gradient_that_of_differences():
+    flat = starting_weights(SHAPE, np.random.default_rng(0)).astype(np.float64)
+    batch = batch_of(PAIRS, np.arange(PAIRS.source.n_symbols) % 4 == 1)
 
     def surprise(values):
-        w = cut(values, SHAPE)
-        shares = log_shares(
-            w, cases, decide(w, encode(w, words, nothing).of_rows, cases, nothing)[-1]
-        )
-        counts = [end - start for start, end, _, _ in cases.runs]
-        lows = np.repeat([low for _, _, low, _ in cases.runs], counts)
-        widths = np.repeat([high - low for _, _, low, high in cases.runs], counts)
-        return -shares[np.cumsum(widths) - widths + wanted - lows].mean()
+        total, bounds = 0.0, PAIRS.source.offsets
+        for row, (start, end) in enumerate(pairwise(ALIGNED.offsets)):
+            word, seen = (side[bounds[row] : bounds[row + 1]] for side in (batch[0], batch[1]))
+            path = ALIGNED.path[start:end].tolist()
+            total -= by_hand(cut(values, SHAPE), word, path, backwards=False, seen=seen)
+        return total / len(ALIGNED.path)
 
     slope = np.zeros_like(flat)
-    told = gradient(cut(flat, SHAPE), words, cases, wanted, cut(slope, SHAPE), nothing)
+    told = gradient(cut(flat, SHAPE), batch, nothing_dropped(), cut(slope, SHAPE))
     assert told == pytest.approx(surprise(flat), rel=1e-6)
     step = 1e-6
     for place in range(0, len(flat), 3):
@@ -135,6 +151,58 @@ def test_the_gradient_is_that_of_differences():
         moved[1][place] -= step
         rise = (surprise(moved[0]) - surprise(moved[1])) / (2 * step)
         assert slope[place] == pytest.approx(rise, rel=1e-3, abs=1e-7)
+
+
+def test_the_gradient_with_numbers_dropped_is_that_of_differences():
+    flat = starting_weights(SHAPE, np.random.default_rng(0)).astype(np.float64)
+    batch = batch_of(PAIRS, np.zeros(PAIRS.source.n_symbols, bool))
+    n, rng = PAIRS.source.n_symbols, np.random.default_rng(1)
+    sizes = (len(REACHES), n, SHAPE.channels), (n, SHAPE.channels), (len(batch.at), SHAPE.hidden)
+    kept = Kept(*(rng.random(size) < 0.7 for size in sizes), 1 / 0.7)
+    slope = np.zeros_like(flat)
+    gradient(cut(flat, SHAPE), batch, kept, cut(slope, SHAPE))
+    step = 1e-6
+    for place in range(0, len(flat), 3):
+        up, down = flat.copy(), flat.copy()
+        up[place] += step
+        down[place] -= step
+        rise = np.subtract(
+            *(
+                gradient(cut(v, SHAPE), batch, kept, cut(np.zeros_like(flat), SHAPE))
+                for v in (up, down)
+            )
+        )
+        assert slope[place] == pytest.approx(rise / (2 * step), rel=1e-3, abs=1e-7)
+
+
+def test_dropped_numbers_do_not_matter():
+    batch = batch_of(PAIRS, np.zeros(PAIRS.source.n_symbols, bool))
+    n, every = PAIRS.source.n_symbols, np.ones((len(batch.at), SHAPE.hidden), bool)
+    added = np.ones((len(REACHES), n, SHAPE.channels), bool)
+    code = np.ones((n, SHAPE.channels), bool)
+    surprises = []
+    for scale, first in ((1.0, 0.0), (1.0, 9.0), (2.0, 0.0)):
+        w = cut(starting_weights(SHAPE, np.random.default_rng(0)).astype(np.float64), SHAPE)
+        slope = cut(np.zeros(n_parameters(SHAPE)), SHAPE)
+        w.from_code[0] += first
+        code[:, 0] = False
+        surprises.append(gradient(w, batch, Kept(added, code, every, scale), slope))
+    assert surprises[0] == surprises[1] != surprises[2]
+
+
+def test_adam_goes_by_its_formula():
+    rng = np.random.default_rng(0)
+    flat, mean, square = (np.zeros(7, np.float32) for _ in range(3))
+    averages = Averages(mean.copy(), square.copy(), np.zeros(1, np.int64))
+    there = flat.astype(np.float64)
+    for step in range(1, 5):
+        slope = (step * rng.normal(size=7)).astype(np.float32)
+        step_of_adam(flat, slope, averages, 0.1)
+        short = slope * min(1.0, 5 / np.linalg.norm(slope))  # kingma2015, algorithm 1
+        mean = 0.9 * mean + 0.1 * short
+        square = 0.999 * square + 0.001 * short**2
+        there -= 0.1 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        np.testing.assert_allclose(flat, there, rtol=1e-4, atol=1e-6)
 
 
 def test_networks_learn_what_letters_far_away_decide(tmp_path):
@@ -172,11 +240,9 @@ def test_networks_of_many_pairs_have_nothing_dropped_and_draw_nothing_for_it():
     few, many = (Recipe().course(n_pairs, 2) for n_pairs in (50_000, 105_000))
     assert few.dropout > many.dropout == 0
     assert few.hidden > many.hidden
-    words = lay_out(PAIRS.source.symbols, PAIRS.source.offsets)
-    w = cut(starting_weights(SHAPE, np.random.default_rng(0)), SHAPE)
     drawn, own = np.random.default_rng(1), np.random.default_rng(1)
-    whole = encode(w, words, Dropout(drawn, 0.0, words.symbols)).of_rows
-    np.testing.assert_array_equal(whole, encode(w, words).of_rows)
+    pupil = _Pupil(np.zeros(n_parameters(SHAPE), np.float32), SHAPE, many, drawn)
+    assert [len(part) for part in pupil._kept(9, 4)[1:3]] == [0, 0]
     assert drawn.integers(1 << 40) == own.integers(1 << 40)
 
 

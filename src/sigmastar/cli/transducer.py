@@ -169,7 +169,7 @@ def _cut(lines: list[str], source: str) -> list[Any]:
 def _rows(lines: list[str], results: Any, best: int, style: str | None) -> list[str]:
     if style is not None:
         from sigmastar.corpus.readers.dictionary import Pronunciation, dictionary_lines
-        from sigmastar.transducers.transliteration.model import as_shares
+        from sigmastar.transducers.transliteration.answers import as_shares
 
         entries = (
             Pronunciation(line, tuple(map(str, output)), share)

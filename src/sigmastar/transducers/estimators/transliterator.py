@@ -19,8 +19,9 @@ from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.partitions import Partitions
 from sigmastar.transducers.estimators.base import as_pairs
 from sigmastar.transducers.moments.lattices import allowed_sizes
+from sigmastar.transducers.transliteration.answers import as_shares
 from sigmastar.transducers.transliteration.learn import learn_transliterator
-from sigmastar.transducers.transliteration.model import TransliterationModel, as_shares
+from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.transducers.transliteration.of_parts import learn_transliterator_of_parts
 from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
 

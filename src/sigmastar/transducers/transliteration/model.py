@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidModel, InvalidParameter
 from sigmastar.core.facts import Fact, Floats, proved
 from sigmastar.core.model_files import Stored
@@ -17,13 +17,14 @@ from sigmastar.core.rng import RandomState
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.stored_model import StoredModel
 from sigmastar.core.threads import available_threads, limited_threads, over_rows
-from sigmastar.core.types import FloatArray
+from sigmastar.core.types import FloatArray, IndexArray
 from sigmastar.corpus.alphabet import Alphabet, Unknown
 from sigmastar.corpus.alphabet_json import alphabet_from_json, alphabet_to_json
 from sigmastar.corpus.corpus import Corpus, Sequences, as_corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.joint_beam import Options
 from sigmastar.transducers.moments.lattices import Units
+from sigmastar.transducers.transliteration.answers import Answers, Spell, spelled
 from sigmastar.transducers.transliteration.att import AttMachine, ngram_machine
 from sigmastar.transducers.transliteration.candidates import Candidates, unit_options
 from sigmastar.transducers.transliteration.chunk_transducer import ChunkTransducer
@@ -44,13 +45,12 @@ from sigmastar.transducers.transliteration.scorers import (
     widths,
 )
 
-__all__ = ["TransliterationModel", "as_shares"]
+__all__ = ["TransliterationModel"]
 
 _AT_ONCE = 512  # inputs that are searched together: memory does not grow with how many there are
 _MORE = 8  # outputs that are looked at beyond those asked for
 MOST_CANDIDATES = 10_000  # a search of more would take gigabytes for each input
 _SETTINGS: dict[str, type] = {"beam": int, "n_candidates": int, "text": bool}
-_Answers: TypeAlias = list[list[tuple[list[int], float]]]  # of each input, as codes with log-scores
 _FACTS: Mapping[str, Fact] = {
     "unit_weights": Floats("units"),
     "scorer_weights": Floats("scorers"),
@@ -140,30 +140,43 @@ class TransliterationModel(StoredModel):
         target = "chars" if self.settings["text"] else "words"
         return {"source": "words" if long else "chars", "target": target}
 
-    def n_best(self, source: Corpus, n_best: int = 1, *, beam: int | None = None) -> _Answers:
-        """Return the n best outputs of each input, as codes with log-scores (best first)."""
+    def n_best(
+        self, source: Corpus, n_best: int = 1, *, beam: int | None = None, spell: Spell = list
+    ) -> Answers:
+        """Return the n best outputs of each input, as codes with log-scores (best first).
+
+        ``spell`` turns codes into something else.
+        """
         n_candidates, kept = widths(self.parts, self.settings)
         width = kept if beam is None else beam
         if self.decoder is not None:
             scores, found = self.decoder.n_best(source, n_best=n_best, beam=width)
             return [
-                list(zip(paths, map(float, row), strict=False))
+                list(zip(map(spell, paths), map(float, row), strict=False))
                 for paths, row in zip(found, scores, strict=True)
             ]
-        answers: dict[int, _Answers] = {}
+        answers: dict[int, Answers] = {}
 
         def answer(first: int, last: int) -> None:
             with limited_threads(max(1, available_threads() // len(starts))):
                 for part in range(first, last):
                     rows = np.arange(starts[part], min(starts[part] + _AT_ONCE, len(source)))
-                    answers[part] = self._search(source.take(rows), n_best, width, n_candidates)
+                    own = self._search(source.take(rows), n_best, width, n_candidates)
+                    answers[part] = spelled(*own, spell)
 
         starts = range(0, len(source), _AT_ONCE)
-        over_rows(answer, len(starts), least=1)
+        with one_blas_thread():
+            over_rows(answer, len(starts), least=1)
         return [found for part in range(len(starts)) for found in answers[part]]
 
-    def _search(self, source: Corpus, n_best: int, width: int, n_candidates: int) -> _Answers:
-        """Find candidates, and choose among them."""
+    def _search(
+        self, source: Corpus, n_best: int, width: int, n_candidates: int
+    ) -> tuple[Corpus, FloatArray, IndexArray]:
+        """Find candidates, and choose among them.
+
+        Returns the n best outputs of one input after the other, their scores, and where those of
+        each input begin.
+        """
         wanted = n_best
         if self.method == "combined":
             wanted = max(n_best, n_candidates)
@@ -180,16 +193,15 @@ class TransliterationModel(StoredModel):
             path, ends = found_all.path, found_all.offsets
             scores = self.parts["ngram"].log_proba(path, ends, early=True)
         order = choose(scores, found_all.owner)
-        outputs, values = found_all.target.take(order), scores[order].tolist()
-        symbols, offsets = outputs.symbols.tolist(), outputs.offsets.tolist()
-        return [
-            [(symbols[offsets[c] : offsets[c + 1]], values[c]) for c in range(low, high)[:n_best]]
-            for low, high in pairwise(found_all.groups.tolist())
-        ]
+        groups = found_all.groups
+        rank = np.arange(len(order)) - np.repeat(groups[:-1], np.diff(groups))
+        order, counts = order[rank < n_best], np.minimum(np.diff(groups), n_best)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        return found_all.target.take(order), scores[order], ends
 
     def draw(
         self, source: Corpus, n_best: int = 1, *, draws: int = 1, random_state: RandomState = None
-    ) -> _Answers:
+    ) -> Answers:
         """Draw outputs of each input; return the n commonest with the logs of their shares."""
         if self.decoder is None:
             raise InvalidParameter(
@@ -226,17 +238,16 @@ class TransliterationModel(StoredModel):
         """
         given = in_form(as_corpus(X), self.forms[0])
         source = given.recode(self.source_alphabet, unknown=unknown)
-        usable = np.flatnonzero(source.lengths > 0)
-        result: list[list[tuple[Any, float]]] = [[] for _ in range(len(source))]
-        if len(usable):
-            asked = source.take(usable)
-            if draws is None:
-                best = self.n_best(asked, n_best, beam=beam)
-            else:
-                best = self.draw(asked, n_best, draws=draws, random_state=random_state)
-            spell = speller(self.target_alphabet, self.forms[1], self.settings["text"])
-            for row, found in zip(usable.tolist(), best, strict=True):
-                result[row] = [(spell(codes), value) for codes, value in found]
+        usable = source.lengths > 0
+        asked = source if usable.all() else source.take(np.flatnonzero(usable))
+        spell = speller(self.target_alphabet, self.forms[1], self.settings["text"])
+        if draws is None:
+            best = self.n_best(asked, n_best, beam=beam, spell=spell)
+        else:
+            drawn = self.draw(asked, n_best, draws=draws, random_state=random_state)
+            best = [[(spell(codes), value) for codes, value in found] for found in drawn]
+        answered = iter(best)
+        result = [next(answered) if there else [] for there in usable.tolist()]
         report = {
             "n_inputs": len(source),
             "n_empty": int((given.lengths == 0).sum()),
@@ -385,11 +396,3 @@ class TransliterationModel(StoredModel):
 
     def __repr__(self) -> str:
         return f"TransliterationModel(method={self.method!r}, scorers={sorted(self.parts)})"
-
-
-def as_shares(found: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
-    """Turn log-scores of an input's outputs into shares that sum to one."""
-    scores = np.array([score for _, score in found])
-    raised = np.exp(scores - scores.max(initial=-np.inf))
-    shares = (raised / raised.sum()).tolist() if len(found) else []
-    return [(output, share) for (output, _), share in zip(found, shares, strict=True)]

@@ -6,7 +6,7 @@ find and judge candidates (``kernels/neural``), and are kept in files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -17,6 +17,7 @@ import numpy as np
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidModel
 from sigmastar.core.facts import Fact, Floats, proved
+from sigmastar.core.hashing import EMPTY
 from sigmastar.core.model_files import Stored
 from sigmastar.core.rules import Integer, check
 from sigmastar.core.threads import over_rows
@@ -24,6 +25,7 @@ from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.transducers.kernels.beams import Found
+from sigmastar.transducers.kernels.gradients import Weights
 from sigmastar.transducers.kernels.neural import (
     Network,
     Paths,
@@ -31,22 +33,22 @@ from sigmastar.transducers.kernels.neural import (
     judge_paths,
     search_units,
 )
+from sigmastar.transducers.kernels.reading import Reader, read_words
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.candidates import Candidates, collect, mirrored
 from sigmastar.transducers.transliteration.network import (
+    REACHES,
     Shape,
     Singles,
-    Weights,
     cut,
-    encode,
-    lay_out,
     n_parameters,
 )
 
 __all__ = ["Neural", "Order", "unit_cases", "unit_order"]
 
 _LARGEST = 1e3  # of a parameter: no sum in a network of our size can then overflow
-_AT_ONCE = 64  # inputs that are read together: as many as stay in the cache
+_AT_ONCE = 256  # inputs that go from place to place together; the same ones on any threads
+NOTHING: Singles = np.zeros(0, np.float32)
 
 
 class Order(NamedTuple):
@@ -133,19 +135,36 @@ class Neural:
             if number % 2:
                 symbols = symbols[mirrored(source.offsets)]
             rows = np.empty((len(symbols), self.shape.hidden), np.float32)
-            every.append(Readings(symbols, source.offsets, rows))
+            every.append(Readings(symbols, source.offsets, rows, *_unasked(len(symbols))))
 
         def read(first: int, last: int) -> None:
-            for group in range(first, last):  # the same ones on any number of threads
-                cut_at = source.offsets[group * _AT_ONCE : (group + 1) * _AT_ONCE + 1]
-                own = slice(int(cut_at[0]), int(cut_at[-1]))
-                for (symbols, _, rows), weights in zip(every, self._weights, strict=True):
-                    words = lay_out(symbols[own], cut_at - cut_at[0])
-                    rows[own] = encode(weights, words).of_rows
+            for words, reader in zip(every, self._readers, strict=True):
+                own = words.offsets[first : last + 1]
+                read_words(words.symbols, own, reader, words.rows)
 
-        with one_blas_thread():
-            over_rows(read, -(-len(source) // _AT_ONCE), least=1)
+        _over_groups(read, len(source))
         return tuple(every)
+
+    @cached_property
+    def _readers(self) -> list[Reader]:
+        """Lay out how each network reads: what depends on one symbol alone is computed once."""
+        readers = []
+        for w in self._weights:
+            codes = w.symbols @ w.widen + w.widen_shift
+            nearest = np.stack([codes @ part for part in np.split(w.layers[0], 3)])
+            nearest[1] += w.layer_shifts[0]
+            readers.append(
+                Reader(
+                    codes=codes,
+                    nearest=nearest,
+                    layers=w.layers[1:],
+                    layer_shifts=w.layer_shifts[1:],
+                    reaches=np.array(REACHES, dtype=np.int64),
+                    from_code=w.from_code,
+                    of_symbols=w.symbols @ w.from_symbol + w.first_shift,
+                )
+            )
+        return readers
 
     @cached_property
     def _weights(self) -> list[Weights]:
@@ -196,7 +215,7 @@ class Neural:
             within, _ = unit_cases(path, found.offsets, order, 0)
             places = order.place[path] - order.bounds[order.symbol[path]]
             paths = Paths(groups, found.offsets, path, places, within)
-            over_rows(partial(judge, words, ready.network, paths), len(groups) - 1, least=16)
+            _over_groups(partial(judge, words, ready.network, paths), len(groups) - 1)
         scores /= len(self.parameters)
         return scores
 
@@ -210,28 +229,29 @@ class Neural:
         n_best: int,
         beam: int,
         gap: float = 8.0,
-    ) -> list[Candidates]:
+    ) -> tuple[list[Candidates], tuple[Readings, ...]]:
         """Find the n best outputs of each input, by one network of each direction that there is.
 
-        Nothing is found with units that read several symbols.
+        Nothing is found with units that read several symbols. Returns what each has found, and the
+        readings with the choices that were made.
         """
         readings = self.read(source) if readings is None else readings
-        every = []
+        every, asked = [], list(readings)
 
         def find(words: Readings, ready: _Ready, found: Found, first: int, last: int) -> None:
             part = words._replace(offsets=words.offsets[first : last + 1])
-            rows = found.rows(first, last)
-            search_units(part, ready.network, ready.units, beam, gap, rows)
+            search_units(part, ready.network, ready.units, gap, found.rows(first, last))
 
         for number, ready in enumerate(self._ready(units)[:2]):
             if (ready.order.reads != 1).any():
                 break
+            asked[number] = words = _room(readings[number], ready.order, beam)
             found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
-            over_rows(partial(find, readings[number], ready, found), len(source), least=16)
+            _over_groups(partial(find, words, ready, found), len(source))
             if number == 1:
                 _turn(found)
             every.append(collect(source, found, units, target_alphabet))
-        return every
+        return every, tuple(asked)
 
     def to_stored(self) -> Stored:
         """Give the named arrays and metadata of this model."""
@@ -242,6 +262,31 @@ class Neural:
         """Rebuild from named arrays and metadata."""
         sizes = {name: int(stored.meta[name]) for name in Shape._fields}
         return cls(stored.array("parameters"), Shape(**sizes))
+
+
+def _over_groups(work: Callable[[int, int], object], n_words: int) -> None:
+    """Call ``work(first, last)`` on groups of words: the same ones on any number of threads."""
+
+    def several(first: int, last: int) -> None:
+        for group in range(first, last):
+            work(group * _AT_ONCE, min((group + 1) * _AT_ONCE, n_words))
+
+    with one_blas_thread():
+        over_rows(several, -(-n_words // _AT_ONCE), least=1)
+
+
+def _unasked(n_places: int) -> tuple[IndexArray, IndexArray, Singles]:
+    """Return the keys, firsts and shares of readings in which no choice was made yet."""
+    return np.zeros((n_places, 0), np.int64), np.zeros(n_places + 1, np.int64), NOTHING
+
+
+def _room(words: Readings, order: Order, beam: int) -> Readings:
+    """Return readings with room for so many choices at each place."""
+    n_places = len(words.symbols)
+    firsts = np.zeros(n_places + 1, np.int64)
+    np.cumsum(beam * np.diff(order.bounds)[words.symbols], out=firsts[1:])
+    keys = np.full((n_places, beam), EMPTY, np.int64)
+    return words._replace(keys=keys, firsts=firsts, shares=np.empty(firsts[-1], np.float32))
 
 
 def _turn(found: Found) -> None:

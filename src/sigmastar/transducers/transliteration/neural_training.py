@@ -17,28 +17,25 @@ from sigmastar.core.progress import stage
 from sigmastar.core.threads import over_rows
 from sigmastar.core.types import IndexArray, SymbolArray
 from sigmastar.corpus.pairs import PairCorpus
+from sigmastar.transducers.kernels.adam import Averages, step_of_adam
+from sigmastar.transducers.kernels.gradients import Batch, Kept, Weights, gradient
 from sigmastar.transducers.moments.lattices import Units
 from sigmastar.transducers.transliteration.alignment import Alignment
 from sigmastar.transducers.transliteration.candidates import mirrored
 from sigmastar.transducers.transliteration.network import (
-    Dropout,
+    REACHES,
     Shape,
     Singles,
-    Weights,
     cut,
-    gradient,
-    lay_out,
     n_parameters,
-    sorted_cases,
     starting_weights,
 )
 from sigmastar.transducers.transliteration.neural import Neural, Order, unit_cases, unit_order
 
 __all__ = ["Course", "learn_neural"]
 
-_FIRST, _SECOND, _TINY = np.float32(0.1), np.float32(0.001), np.float32(1e-8)  # of Adam
-_STEEPEST = 5.0
 _AGAIN, _SLOWER = 0.35, 0.5  # of a course and its rate, for those who have learned before
+_REACHES = np.array(REACHES, dtype=np.int64)
 _UNHEARD = -2.0  # what speaks for a unit that is new to a network
 
 
@@ -145,8 +142,9 @@ class _Pupil:
         self.weights = cut(flat, shape)
         self.slope = np.zeros_like(flat)
         self.slopes = cut(self.slope, shape)
-        self.mean, self.square = np.zeros_like(flat), np.zeros_like(flat)
-        self.step, self.change = np.zeros_like(flat), 0
+        self.averages = Averages(
+            np.zeros_like(flat), np.zeros_like(flat), np.zeros(1, dtype=np.int64)
+        )
 
     def epoch(self, lessons: _Lessons, words: IndexArray, n_steps: int) -> float:
         """Go once through the words; return the mean surprise."""
@@ -158,51 +156,42 @@ class _Pupil:
         return total / max(len(words), 1)
 
     def _learn(self, lessons: _Lessons, words: IndexArray, n_steps: int) -> float:
+        """Take a step; return the surprise before it."""
         symbols, offsets = _taken(lessons.offsets, words)
         units, bounds = _taken(lessons.path_offsets, words)
-        rows = lessons.within[units] + np.repeat(offsets[:-1], np.diff(bounds))
         path, order = lessons.path[units], lessons.order
         past = self._hidden(lessons.past[units], self.shape.n_units + 1)
-        cases, ranked = sorted_cases(rows, past, order.symbol[path], order.bounds)
         seen = lessons.symbols[symbols]
-        dropout = Dropout(self.rng, self.course.dropout, self._hidden(seen, self.shape.n_symbols))
-        surprise = gradient(
-            self.weights,
-            lay_out(seen, offsets),
-            cases,
-            order.place[path[ranked]],
-            self.slopes,
-            dropout,
+        batch = Batch(
+            symbols=seen,
+            seen=self._hidden(seen, self.shape.n_symbols),
+            offsets=offsets,
+            reaches=_REACHES,
+            at=lessons.within[units] + np.repeat(offsets[:-1], np.diff(bounds)),
+            past=past,
+            wanted=order.place[path],
+            bounds=order.bounds,
         )
-        self._adam(n_steps)
+        kept = self._kept(len(seen), len(path))
+        self.slope[:] = 0
+        surprise = gradient(self.weights, batch, kept, self.slopes)
+        done = int(self.averages.n_steps[0])
+        rate = self.course.rate * min(1.0, (done + 1) / 100) * max(0.02, 1 - done / n_steps)
+        step_of_adam(self.flat, self.slope, self.averages, rate)
         return surprise
 
     def _hidden(self, codes: SymbolArray, instead: int) -> SymbolArray:
         hidden = self.rng.random(codes.shape, dtype=np.float32) < self.course.hidden
         return np.where(hidden, np.int32(instead), codes)
 
-    def _adam(self, n_steps: int) -> None:
-        """Take a step; all of it in place."""
-        slope, step = self.slope, self.step
-        steep = float(np.sqrt(slope @ slope))
-        if steep > _STEEPEST:
-            slope *= np.float32(_STEEPEST / steep)
-        done = self.change
-        self.change += 1
-        rate = self.course.rate * min(1.0, (done + 1) / 100) * max(0.02, 1 - done / n_steps)
-        np.subtract(slope, self.mean, out=step)
-        step *= _FIRST
-        self.mean += step
-        np.multiply(slope, slope, out=step)
-        step -= self.square
-        step *= _SECOND
-        self.square += step
-        np.multiply(self.square, np.float32(1 / (1 - 0.999**self.change)), out=step)
-        np.sqrt(step, out=step)
-        step += _TINY
-        np.divide(self.mean, step, out=step)
-        step *= np.float32(rate / (1 - 0.9**self.change))
-        self.flat -= step
+    def _kept(self, n_places: int, n_cases: int) -> Kept:
+        """Draw what is left of hidden layers; nothing is drawn where nothing is dropped."""
+        share, width = self.course.dropout, self.shape.channels
+        sizes = (len(REACHES), n_places, width), (n_places, width), (n_cases, self.shape.hidden)
+        if share == 0:
+            sizes = (len(REACHES), 0, width), (0, width), (0, self.shape.hidden)
+        drawn = [self.rng.integers(256, size=size, dtype=np.uint8) >= share * 256 for size in sizes]
+        return Kept(*drawn, np.float32(1 / (1 - share)))
 
 
 def _taken(offsets: IndexArray, words: IndexArray) -> tuple[IndexArray, IndexArray]:

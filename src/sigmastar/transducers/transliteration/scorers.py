@@ -84,11 +84,10 @@ def find_candidates(
         others.append(parts["discriminative"].search(*where, n_best=n_best, beam=n_best, gap=gap))
     if "neural" in parts:
         few = min(n_best, _FEW)
-        readings = parts["neural"].read(source)
-        found = replace(found, readings=readings)
-        others += parts["neural"].search(
-            source, units, alphabet, readings, n_best=few, beam=few, gap=_NEAR
+        more, readings = parts["neural"].search(
+            source, units, alphabet, n_best=few, beam=few, gap=_NEAR
         )
+        found, others = replace(found, readings=readings), others + more
     for more in others:
         found = merged(found, replace(more, log_prob=np.full(len(more), np.nan)))
     new = np.flatnonzero(np.isnan(found.log_prob))  # most were found by the joint model, too
