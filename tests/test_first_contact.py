@@ -641,3 +641,14 @@ def test_no_states_are_refused_without_a_word_on_ranks():
 
     with pytest.raises(InvalidParameter, match="n_states must be an integer of at least 1; got 0"):
         learn_spectral(exact(3, "string"), n_states=0)
+
+
+@pytest.mark.parametrize("frame", ["ab", [[1.0], [2.0, 3.0]], {}])
+def test_a_frame_that_is_no_row_of_numbers_is_refused(frame):
+    X = [np.repeat([0.0, 4.0], 20)[:, None] + np.linspace(0, 1, 40)[:, None]]
+    hmm = ss.GaussianHMM(2, random_state=0).fit(X).model_
+    operators = [[[[1.0]], [[0.0]]], [[[0.0]], [[1.0]]]]
+    tagger = ss.ContinuousTagger([1.0], operators, [1.0], ss.Alphabet(["off", "on"]), [0.5, 0.5])
+    for stream in (ss.StateStream(hmm), ss.TagStream(tagger)):
+        with pytest.raises(InvalidData, match="a frame must be"):
+            stream.push(frame)

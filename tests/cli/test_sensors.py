@@ -99,6 +99,14 @@ def test_stream_names_the_bad_line(folder):
     assert "standard input:2: expected 2 numbers" in str(done.exception)
 
 
+def test_a_line_of_a_stream_that_is_not_finite_is_named(folder):
+    streamed = RUNNER.invoke(
+        app, ["sensors", "stream", str(folder / "walk.sigma")], input="0.1 0.2\nnan 0.2\n"
+    )
+    assert isinstance(streamed.exception, InvalidData)
+    assert "standard input:2: a frame must be 2 finite numbers" in str(streamed.exception)
+
+
 def test_another_kind_of_model_is_refused(folder):
     other = folder / "other.sigma"
     ss.WFA([1.0], [[[0.5]]], [0.5], ss.Alphabet("a")).save(other)

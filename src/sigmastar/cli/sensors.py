@@ -24,7 +24,7 @@ from sigmastar.cli.sensors_files import (
 )
 from sigmastar.cli.sensors_states import learn, states
 from sigmastar.cli.sensors_train import train
-from sigmastar.core.errors import InvalidParameter, ParseError
+from sigmastar.core.errors import InvalidData, InvalidParameter, ParseError
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
@@ -206,7 +206,10 @@ def stream(
             reading = []
         if len(reading) != width:
             raise ParseError("standard input", number, f"{width} numbers", repr(line[:60]))
-        answer(tagging.push_proba(reading))
+        try:
+            answer(tagging.push_proba(reading))
+        except InvalidData as error:
+            raise InvalidData(f"standard input:{number}: {error}") from None
         sys.stdout.flush()
     for values in tagging.rest():
         answer(values)

@@ -61,7 +61,7 @@ def serve(
 
     [bold]Examples[/]
     sigmastar serve logs.sigma en.sigma --port 8080
-    curl -s localhost:8080/v1/models/logs:predict --json '{"inputs": ["open read"]}'
+    curl localhost:8080/v1/models/logs:predict --json '{"inputs": ["open read"]}'
     curl -s localhost:8080/process -d model=en -d "data=The dog barks ."
     """
     use_one_arena()  # before there are threads

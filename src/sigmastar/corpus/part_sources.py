@@ -190,8 +190,8 @@ def matching_files(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 ) -> list[str]:
     """Name the files of a pattern, a directory, a path, or a list of these."""
-    one = isinstance(files, (str, os.PathLike)) or not isinstance(files, Iterable)
-    given: list[Any] = [files] if one else list(files)
+    many = isinstance(files, Iterable) and not isinstance(files, (str, os.PathLike))
+    given: list[Any] = list(files) if many else [files]  # type: ignore[arg-type]
     if not all(isinstance(path, (str, os.PathLike)) for path in given):
         raise InvalidParameter(
             "files must be a path, a directory, a pattern such as 'logs/*.gz', or a list of these; "

@@ -64,7 +64,10 @@ class TagStream:
 
     def push_proba(self, frame: ArrayLike) -> FloatArray:
         """Read one frame; return the probability of each label."""
-        reading = np.asarray(frame, dtype=np.float64)
+        try:
+            reading = np.asarray(frame, dtype=np.float64)
+        except (TypeError, ValueError):  # text, or rows of different lengths
+            reading = np.empty(0)
         if reading.shape != (self._n_inputs,) or not np.isfinite(reading).all():
             bare = "" if self._extract is not None else ", the features that this tagger takes"
             raise InvalidData(

@@ -52,7 +52,10 @@ class StateStream:
 
     def push(self, frame: ArrayLike) -> Now:
         """Read one frame; NaN is what was not observed."""
-        values = np.asarray(frame, np.float64).reshape(1, -1)
+        try:
+            values = np.asarray(frame, np.float64).reshape(1, -1)
+        except (TypeError, ValueError):  # text, or rows of different lengths
+            values = np.empty((1, 0))
         if values.shape[1] != self.model.n_columns or np.isinf(values).any():
             raise InvalidData(
                 f"a frame must be {self.model.n_columns} numbers, finite or NaN; got {frame!r}."
