@@ -57,9 +57,9 @@ class Budget:
     def grow(self, owner: Forgetful, n_bytes: int) -> None:
         """Note that somebody remembers more, or less; if all is too much, the greatest forget."""
         with self._lock:
-            held = self._held.get(owner, 0)
-            self._held[owner] = max(held + n_bytes, 0)
-            self._total += self._held[owner] - held
+            before = self._held.get(owner, 0)
+            self._held[owner] = max(before + n_bytes, 0)
+            self._total += self._held[owner] - before
             if self._total <= self.most:
                 return
             held = dict(self._held)
