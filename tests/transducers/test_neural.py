@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.core.errors import InvalidModel
+from sigmastar.core.errors import InvalidModel, SigmastarError
 from sigmastar.transducers.kernels.adam import Averages, step_of_adam
 from sigmastar.transducers.kernels.gradients import Batch, Kept, gradient
 from sigmastar.transducers.moments.lattices import Units
@@ -342,6 +342,13 @@ def test_networks_survive_a_file():
 def test_networks_that_do_not_fit_are_refused(parameters, message):
     with pytest.raises(InvalidModel, match=message):
         Neural(parameters, SHAPE)
+
+
+@pytest.mark.parametrize("size", ["embedding", "channels", "hidden", "past"])
+def test_networks_without_numbers_in_a_layer_are_refused(size):
+    shape = SHAPE._replace(**{size: 0})
+    with pytest.raises(SigmastarError, match=f"{size} must be"):
+        Neural(np.zeros((1, n_parameters(shape))), shape)
 
 
 def test_the_largest_parameters_still_give_numbers():
