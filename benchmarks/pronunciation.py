@@ -4,9 +4,10 @@
     python benchmarks/pronunciation.py --data DIR --phonetisaurus other/bin/phonetisaurus dut names
 
 Data sets are languages of the 2020 task, ``names`` (English to Russian, 5,977 pairs) and
-``names-full`` (105,371). Errors are counted on development words, and speed is that of writing
-these and the training words, wall-clock: our methods run on all processors, Phonetisaurus has one
-thread, and its time includes starting it. ``--methods`` chooses among ours.
+``names-full`` (105,371). Errors are counted on development words, or with ``--part test`` on test
+words, and speed is that of writing these and the training words, wall-clock: our methods run on all
+processors, Phonetisaurus has one thread, and its time includes starting it. ``--methods`` chooses
+among ours; ``--words 800`` learns from the first so many words only.
 """
 
 import argparse
@@ -50,15 +51,15 @@ class Phonetisaurus:
         return done.stdout
 
 
-def load(name, data):
-    """Return training and development pairs."""
+def load(name, data, part="dev"):
+    """Return training pairs, and those that errors are counted on."""
     if name.startswith("names"):
         splits = load_transliteration(
             "en-ru", size="full" if name == "names-full" else "news", data_home=data
         )
     else:
         splits = load_pronunciation(name, data_home=data)
-    return splits.train, splits.dev
+    return splits.train, getattr(splits, part)
 
 
 def main():
@@ -66,12 +67,15 @@ def main():
     parser.add_argument("sets", nargs="+", help="languages, names, names-full")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--phonetisaurus", metavar="COMMAND")
+    parser.add_argument("--part", default="dev", choices=("dev", "test"))
+    parser.add_argument("--words", type=int, metavar="N")
     parser.add_argument("--methods", nargs="*", default=["joint-ngram", "combined"])
     options = parser.parse_args()
     print(f"{'data':<12} {'method':<14} {'train s':>8} {'words/s':>9} {'word errors %':>14}")
     for name in options.sets:
-        train, dev = load(name, options.data)
-        words, truth = [*train.source, *dev.source], [list(output) for output in dev.target]
+        train, judged = load(name, options.data, options.part)
+        train = train[: options.words]
+        words, truth = [*train.source, *judged.source], [list(output) for output in judged.target]
         with tempfile.TemporaryDirectory() as folder:
             learners = {method: Transliterator(method) for method in options.methods}
             if options.phonetisaurus:

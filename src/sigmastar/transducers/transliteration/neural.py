@@ -106,7 +106,8 @@ class Neural:
 
     def __post_init__(self) -> None:
         for name, size in self.shape._asdict().items():
-            check(name, size, Integer(0, 1 << 24))
+            least = 0 if name in ("n_symbols", "n_units") else 1
+            check(name, size, Integer(least, 1 << 24))
         found = proved(self.facts, {"parameters": self.parameters})["parameters"]
         wanted = n_parameters(self.shape)
         if len(found) == 0 or found.shape[1] != wanted:

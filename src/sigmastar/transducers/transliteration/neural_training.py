@@ -190,8 +190,10 @@ class _Pupil:
         sizes = (len(REACHES), n_places, width), (n_places, width), (n_cases, self.shape.hidden)
         if share == 0:
             sizes = (len(REACHES), 0, width), (0, width), (0, self.shape.hidden)
-        drawn = [self.rng.integers(256, size=size, dtype=np.uint8) >= share * 256 for size in sizes]
-        return Kept(*drawn, np.float32(1 / (1 - share)))
+        added, code, hidden = (
+            self.rng.integers(256, size=size, dtype=np.uint8) >= share * 256 for size in sizes
+        )
+        return Kept(added, code, hidden, np.float32(1 / (1 - share)))
 
 
 def _taken(offsets: IndexArray, words: IndexArray) -> tuple[IndexArray, IndexArray]:

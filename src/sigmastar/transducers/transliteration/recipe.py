@@ -24,7 +24,7 @@ MOST_SHOWN = 120_000  # words that discriminative training goes through, in all 
 MOST_TAUGHT, MOST_ROUNDS = 80_000, 40  # words that a network goes through, and how often
 # Many pairs are gone through a few times only, more a step: hardly anything can be learned by
 # heart, and what is hidden to prevent that only delays.
-MOST_OF_MANY, OF_MANY = 300_000, Course(batch=128, rate=5e-3, dropout=0.0, hidden=0.02)
+MOST_OF_MANY, OF_MANY = 740_000, Course(batch=64, dropout=0.0, hidden=0.02)
 MANY_PAIRS = 2000  # so many support a spectral automaton over units with many states
 
 
