@@ -60,7 +60,8 @@ def _header(path: str, header: bytes) -> tuple[int, int]:
 
 
 def _wrong_count(path: str, line: int, n_strings: int, found: str) -> ParseError:
-    return ParseError(path, line, f"{n_strings} strings, as the header says", found)
+    hint = "; if the first line is a sequence, too, say format='treba' or 'words' (-f words)"
+    return ParseError(path, line, f"{n_strings} strings, as the header says", found + hint)
 
 
 def read_solution(path: str | os.PathLike[str]) -> FloatArray:
