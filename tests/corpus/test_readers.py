@@ -192,7 +192,11 @@ def test_a_given_alphabet_and_unknown_policy_hold_for_every_format(tmp_path):
         ("a.pautomac", "1 4\n2 1\n", ":2: expected 2 symbols, as the line's first number says, fo"),
         ("a.pautomac", "1 4\n2 1 x\n", ":2: expected a non-negative integer, found 'x'"),
         ("a.pautomac", "1 4\n2 1 4\n", ":2: expected a symbol between 0 and 3, found '4'"),
-        ("a.pautomac", "2 4\n1 1\n", ":2: expected 2 strings, as the header says, found 1; .*-f words"),
+        (
+            "a.pautomac",
+            "2 4\n1 1\n",
+            ":2: expected 2 strings, as the header says, found 1; .*-f words",
+        ),
         ("a.pautomac", "1 4\n1 1\n1 1\n", ":3: expected 1 strings.*found at least 2"),
         ("a.pautomac", "1 99999999999\n", ":1: expected an alphabet of at most"),
         ("a.obs", "1 2\n3 -4\n", ":2: expected a non-negative integer, found '-4'"),
