@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.garbage import collector_resting
+from sigmastar.core.garbage import collector_resting, give_back
 from sigmastar.core.model_files import Stored
 from sigmastar.core.progress import stage
 from sigmastar.core.remembered import Lately, bytes_of_word
@@ -32,6 +32,7 @@ __all__ = ["COLUMNS", "Pipeline"]
 
 COLUMNS = ("upos", "xpos")
 _TABLE = ("text", "sentence", "begin", "end", "form", "upos", "xpos", "lemma")
+_PIECES = 4  # of a text, after which freed memory goes back to the system: a millisecond
 OUTPUTS = ("conllu", "word/TAG", "tsv")
 _KINDS: dict[str, type[StoredModel]] = {
     kind.kind: kind for kind in (Tokenizer, HMMTaggerModel, FSTTagger, Lemmatizer)
@@ -159,7 +160,9 @@ class Pipeline(StoredModel):
         check("output_format", output_format, Choice(*OUTPUTS))
         n_sentences = n_words = 0
         with stage("tagging", None) as progress:
-            for text in paragraphs(source):
+            for number, text in enumerate(paragraphs(source)):
+                if number % _PIECES == 0:
+                    give_back()
                 with collector_resting():  # until all that was made is gone again
                     counts, written = self._tagged(text, output_format)
                 target.write(written)

@@ -13,7 +13,7 @@ from sigmastar.corpus.readers.source import Damaged, Source, expanded, not_utf8
 __all__ = ["paragraphs"]
 
 _PIECE = 1 << 15  # characters: pieces are at most so long where paragraphs allow it
-_LONGEST = 1 << 17  # a paragraph that is longer is cut
+_LONGEST = 1 << 16  # a paragraph that is longer is cut
 _EMPTY_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 # Where a paragraph is cut that is too long: at the end of a line after a stop, after a stop and a
 # blank, else at a blank.
