@@ -256,6 +256,14 @@ def test_odd_inputs_are_counted_and_never_fatal_unless_asked():
         learner.predict(["nqab"])
 
 
+@pytest.mark.parametrize("method", ["joint-ngram", "combined", "em"])
+def test_nothing_is_answered_with_nothing(method):
+    learner = ss.Transliterator(method, n_folds=2, scorers=("reverse",)).fit(TRAIN[:50])
+    assert learner.predict([]) == []
+    assert learner.predict([""]) == [""]
+    assert learner.model_.apply([], 3)[0] == []
+
+
 @pytest.mark.compiled
 def test_many_inputs_are_answered_in_their_order():
     learner = ss.Transliterator("joint-ngram").fit(names(60))

@@ -158,7 +158,7 @@ class TransliterationModel(StoredModel):
         answers: dict[int, Answers] = {}
 
         def answer(first: int, last: int) -> None:
-            with limited_threads(max(1, available_threads() // len(starts))):
+            with limited_threads(available_threads() // max(1, len(starts))):
                 for part in range(first, last):
                     rows = np.arange(starts[part], min(starts[part] + _AT_ONCE, len(source)))
                     own = self._search(source.take(rows), n_best, width, n_candidates)
