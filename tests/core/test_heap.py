@@ -11,6 +11,22 @@ pytestmark = pytest.mark.skipif(
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library keeps nothing"
 )
 
+FREED = """
+from pathlib import Path
+import numpy as np
+from sigmastar.core.heap import trim_heap
+
+def pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+held = [np.ones(8000) for _ in range(2000)]
+many = pages()
+del held[:-1]
+before = pages()
+trim_heap()
+print(many, before, pages())
+"""
+
 THREADS = """
 import random, threading
 import numpy as np
@@ -67,3 +83,10 @@ def test_pages_between_others_go_back():
     script = textwrap.dedent(script)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert int(done.stdout) >= 20, done.stderr  # of 40
+
+
+def test_what_is_freed_below_what_stays_goes_back_to_the_system():
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, check=True)
+    many, before, after = map(int, done.stdout.split())
+    assert before > 0.9 * many
+    assert after < 0.5 * many

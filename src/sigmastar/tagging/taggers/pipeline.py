@@ -8,7 +8,8 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, ClassVar
 
 from sigmastar.core.errors import InvalidData, InvalidParameter
-from sigmastar.core.garbage import collector_resting, give_back
+from sigmastar.core.garbage import collector_resting
+from sigmastar.core.heap import trim_heap
 from sigmastar.core.model_files import Stored
 from sigmastar.core.progress import stage
 from sigmastar.core.remembered import Lately, bytes_of_word
@@ -162,7 +163,7 @@ class Pipeline(StoredModel):
         with stage("tagging", None) as progress:
             for number, text in enumerate(paragraphs(source)):
                 if number % _PIECES == 0:
-                    give_back()
+                    trim_heap()
                 with collector_resting():  # until all that was made is gone again
                     counts, written = self._tagged(text, output_format)
                 target.write(written)
