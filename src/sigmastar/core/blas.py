@@ -25,6 +25,19 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+def _take_control() -> None:
+    """Let this thread set the limit, whichever thread did so before.
+
+    From version 3.8 on threadpoolctl hears one thread only, the first, so that several do not
+    fight; here they do not, and the thread that sets a limit need not be the one that lifts it.
+    """
+    from threadpoolctl import OpenBLASController
+
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
 class _Limit:
     """The limit is the process's: the first to enter sets it, the last to leave lifts it."""
 
@@ -36,6 +49,7 @@ class _Limit:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
+                _take_control()
                 self._limiter = _controller().limit(limits=1, user_api="blas")
             self._inside += 1
 
@@ -43,6 +57,7 @@ class _Limit:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
+                _take_control()
                 self._limiter.restore_original_limits()
 
 
