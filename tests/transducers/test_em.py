@@ -8,6 +8,7 @@ import pytest
 import sigmastar as ss
 from sigmastar.core.errors import InvalidData
 from sigmastar.transducers import inference as ask
+from sigmastar.transducers.kernels.lattice import Sizes
 from sigmastar.transducers.kernels.operators import Machine
 from sigmastar.transducers.learn import em_restarts
 from sigmastar.transducers.learn.em import chain_of_pairs, em_transducer, random_transducer
@@ -52,6 +53,21 @@ def spelled(units, corpus):
         )
         for row in units.digits()
     ]
+
+
+def test_the_bound_of_the_units_of_a_pair_counts_every_place_to_cut_one_out():
+    lengths = np.array(list(product(range(5), repeat=2)))
+    for sizes in (SIZES, ((1, 1),), ((2, 0), (3, 2))):
+        bounds = Sizes.of(allowed_sizes(sizes)).most_units(*lengths.T)
+        for (n, t), bound in zip(lengths.tolist(), bounds.tolist(), strict=True):
+            x, y = "abcd"[:n], "wxyz"[:t]  # all symbols differ, so all pieces do
+            cut = {
+                (x[i : i + p], y[j : j + q])
+                for p, q in sizes
+                for i in range(n - p + 1)
+                for j in range(t - q + 1)
+            }
+            assert bound == len(cut)
 
 
 def test_lattices_hold_every_alignment_and_nothing_else():

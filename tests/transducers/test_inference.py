@@ -135,7 +135,7 @@ def test_a_beam_keeps_the_best_output_among_many_that_tie():
 
 def test_the_cut_of_a_beam_has_room_for_all_better_ones():
     scores = np.array([3.0, 1.0, 1.0, 2.0, 1.0, 0.0])
-    assert lowest_kept(scores, 0, 6, 3) == (1.0, 1)
-    assert lowest_kept(scores, 0, 6, 4) == (1.0, 2)
-    assert lowest_kept(scores, 0, 6, 2) == (2.0, 1)
-    assert lowest_kept(scores, 0, 6, 6)[0] == -np.inf
+    assert lowest_kept(scores, 0, 6, np.empty(3)) == (1.0, 1)
+    assert lowest_kept(scores, 0, 6, np.empty(4)) == (1.0, 2)
+    assert lowest_kept(scores, 0, 6, np.empty(2)) == (2.0, 1)
+    assert lowest_kept(scores, 0, 6, np.empty(6))[0] == -np.inf

@@ -44,14 +44,15 @@ def extended_mark(mark: int, spelled: SymbolArray, row: int) -> int:
 
 
 @kernel
-def lowest_kept(scores: FloatArray, low: int, high: int, width: int) -> tuple[float, int]:
+def lowest_kept(scores: FloatArray, low: int, high: int, best: FloatArray) -> tuple[float, int]:
     """Return the lowest score of a stack that a beam has room for, and for how many with it.
 
     Those with better scores all have room; of those that tie, the first are as good as any.
+    ``best`` is as long as the beam is wide, and is written over.
     """
+    width = len(best)
     if high - low <= width:
         return -np.inf, width
-    best = np.empty(width)
     for i in range(width):
         best[i] = scores[low + i]
     make_heap(best, width)
@@ -76,8 +77,9 @@ def report(
     found: Found,
 ) -> None:
     """Write the best hypotheses of the last stack, best first; their scores are used up."""
-    found.scores[row] = -np.inf
-    found.lengths[row] = 0
+    for rank in range(found.scores.shape[1]):
+        found.scores[row, rank] = -np.inf
+        found.lengths[row, rank] = 0
     for rank in range(found.scores.shape[1]):
         best = -1
         for h in range(low, high):

@@ -21,7 +21,7 @@ from sigmastar.core.jit import kernel
 from sigmastar.core.types import FloatArray, IndexArray, SymbolArray
 from sigmastar.transducers.kernels.beams import MARK, Found, lowest_kept, report
 
-__all__ = ["Arcs", "Beam", "Options", "beam_search"]
+__all__ = ["Arcs", "Beam", "Hypotheses", "Options", "beam_search"]
 
 _SLACK = 1.0  # what is too unlikely by so little to be kept still adds to others that are
 
@@ -61,7 +61,7 @@ class Beam(NamedTuple):
     table_size: int  # of the table of a position's hypotheses; at least 2 · width
 
 
-class _Hypotheses(NamedTuple):
+class Hypotheses(NamedTuple):
     """What was written so far: all hypotheses of one input, position by position."""
 
     score: FloatArray  # summed over alignments
@@ -74,6 +74,31 @@ class _Hypotheses(NamedTuple):
     keys: IndexArray  # open addressing: those of one position by context and output
     holder: IndexArray
     seen: IndexArray  # by unit: the last question that it was an answer to
+    starts: IndexArray  # where the hypotheses of each position begin
+    heap: FloatArray  # as many scores as a position may keep
+
+    @classmethod
+    def none(cls, longest: int, n_units: int, beam: Beam) -> Hypotheses:
+        """Return room for inputs of up to ``longest`` symbols.
+
+        The first stack holds one hypothesis, each later one at most ``width`` once it is pruned,
+        and the one being filled at most half as many as the table has slots.
+        """
+        room = 1 + longest * beam.width + beam.table_size // 2
+        return cls(
+            score=np.empty(room),
+            single=np.empty(room),
+            context=np.empty(room, np.int64),
+            mark=np.empty(room, np.int64),
+            came_from=np.empty(room, np.int64),
+            unit=np.empty(room, np.int64),
+            slot=np.empty(room, np.int64),
+            keys=np.full(beam.table_size, EMPTY, np.int64),
+            holder=np.empty(beam.table_size, np.int64),
+            seen=np.zeros(n_units, np.int64),
+            starts=np.zeros(longest + 2, np.int64),
+            heap=np.empty(beam.width),
+        )
 
 
 class _Stack(NamedTuple):
@@ -113,12 +138,12 @@ def _expand(
     chunk: int,
     first: int,
     last: int,
-    hypotheses: _Hypotheses,
+    hypotheses: Hypotheses,
     stack: _Stack,
     gap: float,
 ) -> _Stack:
     """Extend a run of hypotheses by the units of an input chunk; return the stack they went to."""
-    score, single, contexts, marks, came_from, units, slots, keys, holder, seen = hypotheses
+    score, single, contexts, marks, came_from, units, slots, keys, holder, seen, _, _ = hypotheses
     firsts, chunks, arc_units, log_prob, landing, back_off, suffix, ceiling = options.arcs
     low, high, best, asked = stack
     for old in range(first, last):
@@ -183,17 +208,17 @@ def _expand(
 
 
 @kernel
-def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> int:
+def _prune(hypotheses: Hypotheses, stack: _Stack, gap: float) -> int:
     """Keep the best hypotheses of one stack, moved to its front; return its new end.
 
     The very best comes first: what follows it sets the standard for others.
     """
-    score, single, context, mark, came_from, unit, slots, keys, _, _ = hypotheses
+    score, single, context, mark, came_from, unit, slots, keys, _, _, _, heap = hypotheses
     low, high, best, _ = stack
     for h in range(low, high):
         best = max(best, score[h])  # alignments added up may have made it better
         keys[slots[h]] = EMPTY
-    cut, ties = lowest_kept(score, low, high, width)
+    cut, ties = lowest_kept(score, low, high, heap)
     kept, top = low, low
     for h in range(low, high):
         if score[h] == cut:
@@ -216,9 +241,9 @@ def _prune(hypotheses: _Hypotheses, stack: _Stack, width: int, gap: float) -> in
 
 
 @kernel
-def _close(arcs: Arcs, end: int, hypotheses: _Hypotheses, low: int, high: int) -> None:
+def _close(arcs: Arcs, end: int, hypotheses: Hypotheses, low: int, high: int) -> None:
     """End the last hypotheses, and add up those that wrote the same in different contexts."""
-    score, single, context, mark, came_from, unit, _, _, _, _ = hypotheses
+    score, single, context, mark, came_from, unit, _, _, _, _, _, _ = hypotheses
     for h in range(low, high):
         state, gain = context[h], 0.0
         arc = _first_arc(arcs, state, end)
@@ -246,29 +271,12 @@ def beam_search(
     order: IndexArray,
     options: Options,
     beam: Beam,
+    hypotheses: Hypotheses,
     found: Found,
 ) -> None:
     """Find the best outputs of some inputs, in the order given; neighbours should begin alike."""
-    longest = 0
-    for row in order:
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    # The first stack holds one hypothesis, each later one at most `width` once it is pruned, and
-    # the one being filled at most half as many as the table has slots.
-    room = 1 + longest * beam.width + beam.table_size // 2
-    hypotheses = _Hypotheses(
-        np.empty(room),
-        np.empty(room),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.full(beam.table_size, EMPTY, np.int64),
-        np.empty(beam.table_size, np.int64),
-        np.zeros(len(options.outputs), np.int64),
-    )
-    starts = np.zeros(longest + 2, np.int64)
-    starts[1] = 1
+    starts = hypotheses.starts
+    starts[0], starts[1] = 0, 1
     hypotheses.context[0] = beam.start
     hypotheses.mark[0] = 0
     hypotheses.came_from[0] = -1
@@ -292,7 +300,7 @@ def beam_search(
                     gap = beam.gap + _SLACK
                     stack = _expand(options, chunk, low, high, hypotheses, stack, gap)
             asked = stack.asked
-            starts[i + 1] = _prune(hypotheses, stack, beam.width, beam.gap)
+            starts[i + 1] = _prune(hypotheses, stack, beam.gap)
         before, n_before = begin, n
         low, high = starts[n], starts[n + 1]
         _close(options.arcs, end, hypotheses, low, high)

@@ -18,7 +18,16 @@ from sigmastar.core.hashing import EMPTY, find_slot
 from sigmastar.core.jit import kernel
 from sigmastar.core.types import BoolArray, IndexArray, SymbolArray
 
-__all__ = ["Cells", "Lattices", "Pairs", "UnitTable", "fill_keys", "fill_lattices", "gather_units"]
+__all__ = [
+    "Cells",
+    "Lattices",
+    "Pairs",
+    "Sizes",
+    "UnitTable",
+    "fill_keys",
+    "fill_lattices",
+    "gather_units",
+]
 
 ByteArray: TypeAlias = NDArray[np.uint8]
 
@@ -32,12 +41,39 @@ class Pairs(NamedTuple):
     target_offsets: IndexArray
 
 
+class Sizes(NamedTuple):
+    """How many symbols units have, and what that says of alignments."""
+
+    allowed: BoolArray  # by inputs and outputs
+    least: float  # output symbols for each input symbol of the allowed units
+    most: float
+
+    @classmethod
+    def of(cls, allowed: BoolArray) -> Sizes:
+        """Return the sizes that are allowed; every unit reads something."""
+        rates = [q / p for p, q in np.argwhere(allowed).tolist() if p > 0]
+        return cls(allowed, min(rates, default=1e9), max(rates, default=0.0))
+
+    def most_units(self, n: IndexArray, t: IndexArray) -> IndexArray:
+        """Bound the units of pairs of lengths n and t.
+
+        A unit p:q is cut out at one of n - p + 1 places of the input and, unless q = 0, at one of
+        t - q + 1 places of the output.
+        """
+        most = np.zeros(len(n), dtype=np.int64)
+        for p, q in np.argwhere(self.allowed).tolist():
+            if p > 0:
+                places = t - q + 1 if q > 0 else np.ones_like(t)
+                most += np.maximum(n - p + 1, 0, dtype=np.int64) * np.maximum(places, 0)
+        return most
+
+
 class UnitTable(NamedTuple):
     """Known units by their keys (open addressing): the place of each, or -1."""
 
     keys: IndexArray
     places: SymbolArray
-    allowed: BoolArray  # sizes, by inputs and outputs
+    sizes: Sizes
     base: int
 
 
@@ -111,48 +147,21 @@ def _band(i: int, n: int, t: int, least: float, most: float) -> tuple[int, int]:
 
 
 @kernel
-def _rates(allowed: BoolArray) -> tuple[float, float]:
-    """Return the least and the most output symbols per input symbol of the allowed units."""
-    least, most = 1e9, 0.0
-    for p in range(1, allowed.shape[0]):
-        for q in range(allowed.shape[1]):
-            if allowed[p, q]:
-                least = min(least, q / p)
-                most = max(most, q / p)
-    return least, most
-
-
-@kernel
-def _most_units(n: int, t: int, allowed: BoolArray) -> int:
-    """Bound the units of a pair of lengths n and t.
-
-    A unit p:q is cut out at one of n - p + 1 places of the input and, unless q = 0, at one of
-    t - q + 1 places of the output.
-    """
-    most = 0
-    for p in range(1, min(n, allowed.shape[0] - 1) + 1):
-        for q in range(min(t, allowed.shape[1] - 1) + 1):
-            if allowed[p, q]:
-                most += (n - p + 1) * (t - q + 1 if q > 0 else 1)
-    return most
-
-
-@kernel
 def gather_units(
-    pairs: Pairs, allowed: BoolArray, base: int, n_possible: int, keys: IndexArray
+    pairs: Pairs, sizes: Sizes, base: int, bounds: IndexArray, n_possible: int, keys: IndexArray
 ) -> int:
     """Collect the keys of all units; return 0, or for how many the table must have room.
 
     ``n_possible`` units can be made of the two alphabets. A pair is read only if the table is at
-    most half full after it: it adds ``_most_units`` keys at most, and no table ever holds more than
-    ``n_possible``. So there always is a free slot, at which a search ends.
+    most half full after it: it adds ``bounds`` keys at most (``Sizes.most_units``), and no table
+    ever holds more than ``n_possible``. So there always is a free slot, at which a search ends.
     """
     found = 0
-    least, most = _rates(allowed)
-    for row in range(len(pairs.source_offsets) - 1):
+    allowed, least, most = sizes
+    for row in range(len(bounds)):
         x = pairs.source[pairs.source_offsets[row] : pairs.source_offsets[row + 1]]
         y = pairs.target[pairs.target_offsets[row] : pairs.target_offsets[row + 1]]
-        room = min(found + _most_units(len(x), len(y), allowed), n_possible)
+        room = min(found + int(bounds[row]), n_possible)
         if 2 * room > len(keys):
             return room
         for i in range(1, len(x) + 1):
@@ -173,11 +182,13 @@ def gather_units(
 def _mark(x: SymbolArray, y: SymbolArray, table: UnitTable, cells: Cells) -> int:
     """Look up the units of one pair and mark the useful cells; return the number of arcs."""
     n, t = len(x), len(y)
-    allowed, units, useful = table.allowed, cells.units, cells.useful
+    units, useful = cells.units, cells.useful
+    allowed, least, most = table.sizes
     width = allowed.shape[1]
-    useful[: n + 1, : t + 1] = 0
+    for i in range(n + 1):
+        for j in range(t + 1):
+            useful[i, j] = 0
     useful[0, 0] = 1
-    least, most = _rates(allowed)
     for i in range(1, n + 1):
         low, high = _band(i, n, t, least, most)
         for j in range(low, high + 1):
@@ -212,7 +223,8 @@ def fill_lattices(pairs: Pairs, table: UnitTable, cells: Cells, lattices: Lattic
     """Write the arcs of each lattice; without room for arcs, write the offsets instead."""
     units, useful, number = cells
     arcs, node_offsets, arc_offsets = lattices
-    width = table.allowed.shape[1]
+    allowed = table.sizes.allowed
+    width = allowed.shape[1]
     sizing = len(arcs) == 0
     for row in range(len(node_offsets) - 1):
         x = pairs.source[pairs.source_offsets[row] : pairs.source_offsets[row + 1]]
@@ -228,7 +240,7 @@ def fill_lattices(pairs: Pairs, table: UnitTable, cells: Cells, lattices: Lattic
                     node += 1
                     if sizing:
                         continue
-                    for p in range(1, min(i, table.allowed.shape[0] - 1) + 1):
+                    for p in range(1, min(i, allowed.shape[0] - 1) + 1):
                         for q in range(min(j, width - 1) + 1):
                             unit = units[i, j, p * width + q]
                             if unit >= 0 and useful[i - p, j - q] == 2:

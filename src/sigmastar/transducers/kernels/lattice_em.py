@@ -23,6 +23,20 @@ __all__ = ["best_paths", "expected_uses", "forward", "forward_lattices"]
 BLOCKS = 8  # fixed, so that sums do not depend on the number of threads
 
 
+class _Room(NamedTuple):
+    """Work space for the nodes of one lattice."""
+
+    vectors: FloatArray  # forward, scaled
+    after: FloatArray  # adjoint
+    scales: FloatArray  # logarithms
+
+    @classmethod
+    def of(cls, lattices: Lattices, m: int) -> _Room:
+        """Return room for the largest of some lattices."""
+        most = int(np.diff(lattices.node_offsets).max(initial=1))
+        return cls(np.zeros((most, m)), np.zeros((most, m)), np.zeros(most))
+
+
 class Uses(NamedTuple):
     """Expected uses of each entry of each operator, and of each initial state."""
 
@@ -57,7 +71,8 @@ def forward(
             peak = max(peak, scales[arcs[end, 0] - first])
             end += 1
         row = vectors[node - first]
-        row[:] = 0.0
+        for b in range(m):
+            row[b] = 0.0
         if peak > -np.inf:
             for e in range(arc, end):
                 origin = arcs[e, 0] - first
@@ -83,20 +98,10 @@ def forward(
 
 
 @kernel
-def _most_nodes(node_offsets: IndexArray) -> int:
-    most = 1
-    for row in range(len(node_offsets) - 1):
-        most = max(most, node_offsets[row + 1] - node_offsets[row])
-    return most
-
-
-@kernel
-def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArray) -> None:
-    """Write the log of initial · (sum over paths) · final for each lattice (-inf: no path)."""
+def _fill_totals(lattices: Lattices, machine: Machine, room: _Room, log_totals: FloatArray) -> None:
     arcs, node_offsets, arc_offsets = lattices
     initial, operators, final = machine
-    most = _most_nodes(node_offsets)
-    vectors, scales = np.zeros((most, len(initial))), np.zeros(most)
+    vectors, _, scales = room
     for row in range(len(node_offsets) - 1):
         log_totals[row] = -np.inf
         n = node_offsets[row + 1] - node_offsets[row]
@@ -108,14 +113,20 @@ def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArra
                 log_totals[row] = scales[n - 1] + np.log(end)
 
 
+def forward_lattices(lattices: Lattices, machine: Machine, log_totals: FloatArray) -> None:
+    """Write the log of initial · (sum over paths) · final for each lattice (-inf: no path)."""
+    _fill_totals(lattices, machine, _Room.of(lattices, len(machine.initial)), log_totals)
+
+
 @kernel
-def _add_uses(lattices: Lattices, machine: Machine, into: Uses, log_totals: FloatArray) -> None:
+def _add_uses(
+    lattices: Lattices, machine: Machine, room: _Room, into: Uses, log_totals: FloatArray
+) -> None:
     """Add up the expected uses of one block of lattices."""
     arcs, node_offsets, arc_offsets = lattices
     initial, operators, final = machine
+    vectors, after, scales = room
     m = len(initial)
-    most = _most_nodes(node_offsets)
-    vectors, after, scales = np.zeros((most, m)), np.zeros((most, m)), np.zeros(most)
     for row in range(len(node_offsets) - 1):
         first = node_offsets[row]
         n = node_offsets[row + 1] - first
@@ -128,7 +139,9 @@ def _add_uses(lattices: Lattices, machine: Machine, into: Uses, log_totals: Floa
         if not end > 0.0:
             continue
         log_totals[row] = scales[n - 1] + np.log(end)
-        after[:n] = 0.0
+        for node in range(n):
+            for a in range(m):
+                after[node, a] = 0.0
         for a in range(m):
             after[n - 1, a] = final[a] / end
         for arc in range(len(part) - 1, -1, -1):
@@ -163,18 +176,33 @@ def expected_uses(lattices: Lattices, machine: Machine, log_totals: FloatArray) 
     def add_up(first: int, last: int) -> None:
         for block in range(first, last):
             low, high = bounds[block], bounds[block + 1]
-            _add_uses(lattices.part(low, high), machine, blocks[block], log_totals[low:high])
+            part = lattices.part(low, high)
+            room = _Room.of(part, len(machine.initial))
+            _add_uses(part, machine, room, blocks[block], log_totals[low:high])
 
     over_rows(add_up, BLOCKS, least=1)
     operators, initial = (np.sum(part, axis=0) for part in zip(*blocks, strict=True))
     return Uses(operators, initial)
 
 
-@kernel
 def best_paths(
     lattices: Lattices, log_weights: FloatArray, path: SymbolArray, path_offsets: IndexArray
 ) -> None:
     """Write the units of each lattice's heaviest path into ``path`` (room for all nodes)."""
+    scores = np.empty(int(np.diff(lattices.node_offsets).max(initial=1)))
+    came_by = np.empty(len(scores), np.int64)
+    _fill_paths(lattices, log_weights, scores, came_by, path, path_offsets)
+
+
+@kernel
+def _fill_paths(
+    lattices: Lattices,
+    log_weights: FloatArray,
+    scores: FloatArray,
+    came_by: IndexArray,
+    path: SymbolArray,
+    path_offsets: IndexArray,
+) -> None:
     arcs, node_offsets, arc_offsets = lattices
     n_rows = len(node_offsets) - 1
     used = 0
@@ -184,8 +212,9 @@ def best_paths(
         n = node_offsets[row + 1] - first
         if n == 0:
             continue
-        scores = np.full(n, -np.inf)
-        came_by = np.full(n, -1, np.int64)
+        for node in range(n):
+            scores[node] = -np.inf
+            came_by[node] = -1
         scores[0] = 0.0
         for arc in range(arc_offsets[row], arc_offsets[row + 1]):
             score = scores[arcs[arc, 0] - first] + log_weights[arcs[arc, 2]]

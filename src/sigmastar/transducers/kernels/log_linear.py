@@ -180,7 +180,7 @@ def _extend(
 def _prune(hypotheses: Hypotheses, low: int, high: int, width: int) -> int:
     """Keep the best hypotheses of one stack, moved to its front; return its new end."""
     score, past, mark, came_from, unit, _, _, _, _, _, _ = hypotheses
-    cut, ties = lowest_kept(score, low, high, width)
+    cut, ties = lowest_kept(score, low, high, np.empty(width))
     kept = low
     for h in range(low, high):
         if score[h] == cut:

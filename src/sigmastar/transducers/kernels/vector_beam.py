@@ -115,7 +115,7 @@ def _extend(
 def _prune(hypotheses: _Hypotheses, low: int, high: int, width: int) -> int:
     """Keep the best hypotheses of one stack, rescaled, at its front; return its new end."""
     values, scales, vectors, marks, came_from, outputs, _, _ = hypotheses
-    cut, ties = lowest_kept(values, low, high, width)
+    cut, ties = lowest_kept(values, low, high, np.empty(width))
     kept = low
     for h in range(low, high):
         if values[h] == cut:

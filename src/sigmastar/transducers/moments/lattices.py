@@ -24,6 +24,7 @@ from sigmastar.transducers.kernels.lattice import (
     Cells,
     Lattices,
     Pairs,
+    Sizes,
     UnitTable,
     fill_keys,
     fill_lattices,
@@ -147,10 +148,12 @@ def find_units(corpus: PairCorpus, allowed: BoolArray) -> Units:
         raise InvalidData("there must be at least one pair to align; got none.")
     n_inputs, n_outputs = len(corpus.source.alphabet), len(corpus.target.alphabet)
     n_possible = sum(n_inputs**p * n_outputs**q for p, q in np.argwhere(allowed).tolist())
+    sizes = Sizes.of(allowed)
+    bounds = sizes.most_units(corpus.source.lengths, corpus.target.lengths)
     room = FEWEST
     while True:
         keys = empty_keys(room)
-        lacking = gather_units(_arrays(corpus), allowed, base, n_possible, keys)
+        lacking = gather_units(_arrays(corpus), sizes, base, bounds, n_possible, keys)
         if not lacking:
             return Units(np.sort(keys[keys >= 0]), allowed, base)
         room = max(lacking, 4 * room)  # so that few tables are filled in vain
@@ -158,7 +161,7 @@ def find_units(corpus: PairCorpus, allowed: BoolArray) -> Units:
 
 def build_lattices(corpus: PairCorpus, units: Units) -> Lattices:
     """Lay out all alignments of each pair into the given units."""
-    table = UnitTable(*hash_table(units.keys), units.allowed, units.base)
+    table = UnitTable(*hash_table(units.keys), Sizes.of(units.allowed), units.base)
     pairs = _arrays(corpus)
     shape = tuple(int(side.lengths.max(initial=0)) + 1 for side in (corpus.source, corpus.target))
     cells = Cells(

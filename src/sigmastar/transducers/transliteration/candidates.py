@@ -17,7 +17,7 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.transducers.kernels.beams import Found
-from sigmastar.transducers.kernels.joint_beam import Beam, Options, beam_search
+from sigmastar.transducers.kernels.joint_beam import Beam, Hypotheses, Options, beam_search
 from sigmastar.transducers.kernels.neural import Readings
 from sigmastar.transducers.kernels.rerank import UnitPaths
 from sigmastar.transducers.moments.lattices import Units, hash_table
@@ -165,7 +165,8 @@ def gather_candidates(
     ``beam`` hypotheses are kept at each position; those e^-gap times as likely as the best one are
     given up.
     """
-    found = Found.none(len(source), n_best, int(source.lengths.max(initial=0)) + 1)
+    longest = int(source.lengths.max(initial=0))
+    found = Found.none(len(source), n_best, longest + 1)
     search = Beam(
         start=ngram.start,
         longest=units.allowed.shape[0] - 1,
@@ -176,8 +177,9 @@ def gather_candidates(
     order = _neighbours(source)
 
     def find(first: int, last: int) -> None:
+        room = Hypotheses.none(longest, len(options.outputs), search)
         rows = order[first:last]
-        beam_search(source.symbols, source.offsets, rows, options, search, found)
+        beam_search(source.symbols, source.offsets, rows, options, search, room, found)
 
     over_rows(find, len(source), least=8)
     return collect(source, found, units, target_alphabet)
