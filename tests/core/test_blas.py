@@ -22,6 +22,8 @@ def in_thread(work):
 @pytest.fixture
 def usual():
     """Let BLAS have two threads where there is one core as well, else no limit would show."""
+    with one_blas_thread():
+        pass  # loads all there is to limit
     with threadpool_limits(2, user_api="blas"):
         with one_blas_thread():  # this thread is the first to set a limit
             assert threads_of_blas() == {1}
