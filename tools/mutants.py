@@ -32,7 +32,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
@@ -213,15 +213,23 @@ class Recorder:
         self.notes.write_text(json.dumps([self.seconds, by_line]))
 
 
+def import_others() -> None:
+    """Import what others wrote, for all processes that run tests."""
+    for name in _IMPORTED:
+        import_module(name)
+
+
 def run_tests(
     sources: Path,
     tests: Sequence[str],
     limit: float,
     plugin: Callable[[], object] | None = None,
+    root: Path = ROOT,
 ) -> tuple[str, float]:
-    """Run tests in a process of their own, for at most so many seconds of the processor.
+    """Run tests of a folder in a process of their own, for so many seconds of the processor.
 
-    Tell what came of it ("survived", or killed by "tests", "time" or a "crash"), and the seconds.
+    Tell what came of it ("survived", or killed by "tests", an "error" outside of them, "time" or a
+    "crash"), and the seconds. What was said is in a file beside the sources.
     """
     child = os.fork()
     if child == 0:
@@ -231,7 +239,7 @@ def run_tests(
             said = os.open(sources.parent / "said", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
             for stream in range(3):
                 os.dup2(said, stream)
-            os.chdir(ROOT)
+            os.chdir(root)
             os.environ["PYTHONPATH"] = str(sources)
             sys.path.insert(0, str(sources))
             sys.dont_write_bytecode = True
@@ -253,7 +261,7 @@ def run_tests(
     if os.WIFSIGNALED(status):
         hung = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
         return "time" if hung else "crash", spent
-    return "survived" if os.WEXITSTATUS(status) == 0 else "tests", spent
+    return {0: "survived", 1: "tests"}.get(os.WEXITSTATUS(status), "error"), spent
 
 
 def watched(sources: Path, files: Sequence[Path], tests: Sequence[str]) -> tuple[Tests, float]:
@@ -266,6 +274,18 @@ def watched(sources: Path, files: Sequence[Path], tests: Sequence[str]) -> tuple
     return Tests(*json.loads(notes.read_text())), spent
 
 
+@contextmanager
+def written(path: Path, content: bytes) -> Iterator[None]:
+    """Let a file have another content for a while; its time comes back with its own."""
+    original, times = path.read_bytes(), path.stat()
+    path.write_bytes(content)
+    try:
+        yield
+    finally:
+        path.write_bytes(original)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
 def fate_of(mutant: Mutant, sources: Path, tests: Tests, most: float) -> tuple[str, float]:
     """Run the tests of a mutant on a copy of the sources with it."""
     chosen = tests.of(mutant, most)
@@ -273,13 +293,10 @@ def fate_of(mutant: Mutant, sources: Path, tests: Tests, most: float) -> tuple[s
         return "survived", 0.0
     limit = 20 + 5 * sum(tests.seconds[test] for test in chosen)
     path = sources.parent / mutant.path
-    original, times = path.read_bytes(), path.stat()
-    path.write_bytes(original[: mutant.start] + mutant.new.encode() + original[mutant.end :])
-    try:
+    original = path.read_bytes()
+    content = original[: mutant.start] + mutant.new.encode() + original[mutant.end :]
+    with written(path, content):
         return run_tests(sources, chosen, limit)
-    finally:
-        path.write_bytes(original)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def main() -> None:
@@ -304,8 +321,7 @@ def main() -> None:
     if given.results and given.results.exists():
         lines = map(json.loads, given.results.read_text().splitlines())
         known = {json.dumps(line["mutant"]): line["fate"] for line in lines}
-    for name in _IMPORTED:
-        import_module(name)
+    import_others()
     begin, processor = time.monotonic(), 0.0
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder) / "src"
@@ -327,7 +343,7 @@ def main() -> None:
                 with given.results.open("a") as file:
                     file.write(json.dumps({"mutant": mutant, "fate": fate}) + "\n")
     tried = [known[json.dumps(mutant)] for mutant in chosen if json.dumps(mutant) in known]
-    killed = ", ".join(f"{tried.count(by)} by {by}" for by in ("tests", "time", "crash"))
+    killed = ", ".join(f"{tried.count(by)} by {by}" for by in ("tests", "error", "time", "crash"))
     print(
         f"{len(tried) - tried.count('survived')} of {len(tried)} killed ({killed}); {len(every)} "
         f"mutants in {len(files)} files; {processor:.0f} s of processor time"

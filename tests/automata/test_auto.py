@@ -71,6 +71,21 @@ def test_tracks_are_judged_by_the_held_out_part():
     )
 
 
+def test_tracks_learn_from_one_part_and_are_judged_by_the_other(monkeypatch):
+    train, held = search.hold_out_part(TRAIN, 0)
+    found = search._Search(train, held, 0, time.monotonic(), 1.0, 1)
+    given = []
+
+    def watched(track, *forests):
+        given.extend(forests[:2])
+        found._stopped = True  # one is enough
+
+    monkeypatch.setattr(Track, "advance", watched)
+    found._work(np.inf)
+    assert given[0] is found.forest
+    assert given[1] is found.held_forest
+
+
 def test_a_learner_that_fails_is_listed_with_its_reason(monkeypatch):
     def refuse(corpus):
         raise ss.errors.InvalidParameter("n_states must be fewer than there are prefixes.")

@@ -11,6 +11,7 @@ import pytest
 
 import sigmastar as ss
 from automata.oracles import random_hmm, random_pfa, random_wfa
+from sigmastar.automata.estimators import baum_welch as estimators
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn import baum_welch
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
@@ -115,6 +116,21 @@ def test_early_stopping_returns_the_best_on_held_out_data():
     assert learned.info_["n_iter"] < 200
     assert learned.info_["best_iteration"] == int(np.argmax(held_out))
     assert held_out[-1] < max(held_out)
+
+
+def test_sequences_held_out_are_not_learned_from(monkeypatch):
+    parts = {}
+
+    def watched(train, *given, validation, **options):
+        parts.update(train=list(train), validation=list(validation))
+        return learn_baum_welch(train, *given, validation=validation, **options)
+
+    monkeypatch.setattr(estimators, "learn_baum_welch", watched)
+    distinct = sorted({"".join(string) for string in DATA})
+    learner = ss.BaumWelchPFA(2, max_iter=1, validation_fraction=0.3, random_state=0)
+    learner.fit(distinct)
+    assert len(parts["validation"]) == -(-3 * len(distinct) // 10)
+    assert sorted("".join(s) for s in parts["train"] + parts["validation"]) == distinct
 
 
 def test_restarts_keep_the_best_start():

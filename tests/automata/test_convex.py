@@ -71,6 +71,22 @@ def test_shrinking_is_soft_thresholding_of_singular_values():
     np.testing.assert_allclose(shrink(matrix, 1.5), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("exponent", [0.5, 0.25])
+def test_rows_and_columns_are_scaled_to_like_variance(exponent):
+    plan = ss.moments.MomentPlan(basis_size=12)
+    moments = plan.moments(plan.count(CORPUS), CORPUS.alphabet)
+    rows, columns = (
+        (len(CORPUS) / (counts + 5)) ** exponent
+        for counts in (moments.row_counts, moments.column_counts)
+    )
+    problem = ConvexProblem.of(moments, exponent)
+    np.testing.assert_allclose(problem.plain, moments.block * rows[:, None] * columns)
+    blocks = [moments.symbol_blocks.block(s) * rows[:, None] * columns for s in range(2)]
+    stacked = np.vstack([*blocks, moments.start_row * columns])
+    assert problem.problem.target_square == pytest.approx(np.sum(stacked**2))
+    assert problem.problem.top == pytest.approx(np.linalg.norm(stacked @ problem.plain.T, 2))
+
+
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("statistics", ["string", "prefix", "substring"])
 def test_exact_moments_and_little_penalty_recover_the_predictions(statistics, refit):

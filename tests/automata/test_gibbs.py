@@ -167,3 +167,22 @@ def test_sweeps_and_their_trace_use_the_priors_that_are_set(monkeypatch):
     )
     gibbs.learn_gibbs(CORPUS, 2, settings=settings, random_state=0)
     assert used == [("sweep", A, B), ("trace", A, B)]
+
+
+def test_a_sample_has_the_parameters_expected_of_its_counts(monkeypatch):
+    """(count + prior) / (all counts + all priors): outcomes with ``a``, states with ``b``."""
+    from sigmastar.automata.learn import gibbs
+
+    drawn = []
+    monkeypatch.setattr(gibbs, "sweep", lambda *given: drawn.append(given[3]))
+    settings = gibbs.GibbsSettings(
+        n_chains=1, n_sweeps=1, burn_in=0, n_samples=1, outcome_prior=A, state_prior=B
+    )
+    model = gibbs.learn_gibbs(CORPUS, 2, settings=settings, random_state=0).model
+    (counts,) = drawn
+    for p, x, q in product(range(2), repeat=3):
+        outcome = (counts.uses[x, p] + A) / (counts.totals[p] + 3 * A)
+        following = (counts.arcs[p, x, q] + B) / (counts.uses[x, p] + 2 * B)
+        assert model.transitions[x, p, q] == pytest.approx(outcome * following)
+    np.testing.assert_allclose(model.final, (counts.ends + A) / (counts.totals + 3 * A))
+    np.testing.assert_allclose(model.initial, (counts.starts + B) / (2 + 2 * B))

@@ -8,6 +8,7 @@ import pytest
 import sigmastar as ss
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.kernels.gibbs_hmm import MoveCounts, count_moves, sweep_moves
+from sigmastar.automata.learn import gibbs_hmm
 from sigmastar.automata.learn.blocks.em_family import HMMFamily
 from sigmastar.automata.learn.blocks.em_step import held_out_score
 from sigmastar.automata.learn.gibbs import GibbsSettings
@@ -74,6 +75,18 @@ def test_expected_parameters_are_distributions_of_counts_and_priors():
     np.testing.assert_allclose(parameters["stop"][1], (1 + A) / (3 + 3 * A))
     np.testing.assert_allclose(parameters["transition"][1], [0.5, 0.5])
     np.testing.assert_allclose(parameters["initial"], [0.5, 0.5])
+
+
+def test_sweeps_and_what_is_expected_use_the_priors_that_are_set(monkeypatch):
+    used = []
+    for name, place in (("sweep_moves", 4), ("expected_parameters", 1)):
+        monkeypatch.setattr(
+            gibbs_hmm, name, lambda *given, at=place: used.append(given[at : at + 2])
+        )
+    start = HMMFamily().random(np.random.default_rng(0), 2, 2)
+    settings = GibbsSettings(outcome_prior=A, state_prior=B)
+    sample_hmm_on(CORPUS, start, lambda done: done < 2, settings=settings, random_state=0)
+    assert used == [(A, B)] * 3  # two sweeps, and the parameters
 
 
 @pytest.mark.compiled

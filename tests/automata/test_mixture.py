@@ -8,6 +8,7 @@ import pytest
 
 import sigmastar as ss
 from automata.oracles import random_pfa
+from sigmastar.automata.mixture import learn as mixture_learner
 from sigmastar.automata.mixture import model as model_module
 from sigmastar.automata.mixture.code_tree import grow_tree, tree_depth, tree_of
 from sigmastar.automata.mixture.contexts import SEGMENTS, SET, WINDOW, Views
@@ -253,6 +254,28 @@ def test_automata_are_used_where_they_know_more():
     assert with_automata.model_.n_machines > 0
     assert without.model_.n_machines == 0
     assert with_automata.score(test) > without.score(test) + 1.0
+
+
+def test_automata_are_tried_on_sequences_that_they_did_not_learn_from(monkeypatch):
+    learned, tried = [], []
+    weigh = mixture_learner._weights
+
+    def learn(corpus):
+        learned.extend(symbol for (symbol,) in corpus)
+        return []
+
+    def watched(experts, weights, text, order, settings, *, heard):
+        if heard:
+            tried.extend(order.tolist())
+        return weigh(experts, weights, text, order, settings, heard=heard)
+
+    monkeypatch.setattr(mixture_learner, "_weights", watched)
+    automata = mixture_learner.Automata(learn, lambda models, corpus: models)
+    settings = mixture_learner.MixtureSettings(2)
+    corpus, rng = ss.Corpus.from_sequences([[i] for i in range(20)]), np.random.default_rng(0)
+    mixture_learner.learn_mixture(corpus, ends=True, settings=settings, automata=automata, rng=rng)
+    assert len(tried) == 4
+    assert sorted(learned + tried) == list(range(20))
 
 
 def test_thousands_of_symbols_and_long_contexts():

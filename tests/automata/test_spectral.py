@@ -101,8 +101,8 @@ def test_auto_learns_close_to_the_truth_and_reports_what_it_tried():
 
 
 def test_auto_never_learns_from_what_it_scores_on(monkeypatch):
-    counted, scored = [], []
-    count, score = ss.moments.MomentPlan.count, HeldOut.score
+    counted, scored, held = [], [], []
+    count, score, keep = ss.moments.MomentPlan.count, HeldOut.score, HeldOut.__init__
 
     def spy_count(plan, corpus):
         counted.append(corpus)
@@ -112,11 +112,17 @@ def test_auto_never_learns_from_what_it_scores_on(monkeypatch):
         scored.append(heldout.n_sequences)
         return score(heldout, model)
 
+    def spy_keep(heldout, corpus, *more):
+        held.extend(corpus)
+        keep(heldout, corpus, *more)
+
     monkeypatch.setattr(ss.moments.MomentPlan, "count", spy_count)
     monkeypatch.setattr(HeldOut, "score", spy_score)
+    monkeypatch.setattr(HeldOut, "__init__", spy_keep)
     ss.SpectralWFA(max_states=3, validation_fraction=0.25).fit(CORPUS)
     assert set(scored) == {500}
     assert [len(corpus) for corpus in counted] == [1500, 2000]  # the rest, then everything
+    assert sorted([*held, *counted[0]]) == sorted(CORPUS)
 
 
 def test_info_tells_how_far_from_a_distribution_the_model_is():

@@ -3,8 +3,9 @@
 import threading
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from sigmastar.core import blas
 from sigmastar.core.blas import one_blas_thread
 
 
@@ -20,9 +21,15 @@ def in_thread(work):
 
 @pytest.fixture
 def usual():
-    with one_blas_thread():  # this thread is the first to set a limit
-        assert threads_of_blas() == {1}
-    return threads_of_blas()
+    """Let BLAS have two threads where there is one core as well, else no limit would show."""
+    with one_blas_thread():
+        pass  # loads all there is to limit
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread():  # this thread is the first to set a limit
+            assert threads_of_blas() == {1}
+        assert threads_of_blas() == {2}
+        yield {2}
+        blas._take_control()  # what a test's thread took from this one, which lifts the limit
 
 
 def test_every_thread_can_set_the_limit_and_lift_it(usual):

@@ -246,6 +246,15 @@ def test_pairs_keep_their_sides_together():
     assert (len(part), len(rest)) == (1, 2)
 
 
+def test_split_parts_the_pairs_in_order():
+    pairs = ss.PairCorpus.from_pairs([([i], [-i]) for i in range(20)])
+    part, rest = pairs.split(0.25, random_state=0)
+    first, second = ([(x, -y) for (x,), (y,) in side] for side in (part, rest))
+    assert len(first) == 5
+    assert first == sorted(first)
+    assert sorted(first + second) == [(i, i) for i in range(20)]
+
+
 def test_pairs_must_have_two_sides_of_equal_number():
     with pytest.raises(InvalidData, match="pair 0 must have two sides"):
         ss.PairCorpus.from_pairs([("a",)])

@@ -228,6 +228,13 @@ def test_frames_are_taken_cut_and_split_with_their_labels():
     assert sorted([*kept.lengths, *held.lengths]) == [2, 4]
 
 
+def test_sequences_set_aside_are_not_among_the_others():
+    frames = Frames(np.arange(20.0)[:, None], np.arange(21))
+    kept, held = frames.split(0.25, np.random.default_rng(0))
+    assert len(held) == 5
+    assert sorted([*kept.values[:, 0], *held.values[:, 0]]) == list(range(20))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

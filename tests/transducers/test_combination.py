@@ -43,3 +43,18 @@ def test_judges_never_saw_the_pairs_they_are_judged_on(monkeypatch, given):
     assert all(len(pairs) and not pairs & seen for pairs, seen in judged)
     covered = set().union(*(pairs for pairs, _ in judged))
     assert covered == set(train) | (set(dev) if given else set())
+
+
+def test_forms_are_judged_by_pairs_that_no_model_of_them_saw(monkeypatch):
+    judged = []
+
+    def watched(pairs, others, recipe):
+        judged.append((spelled(others), spelled(pairs)))
+        return 0.0
+
+    monkeypatch.setattr(learn, "_n_right", watched)
+    train = [(word.title(), name) for word, name in draw(60, 0)]  # capitals: forms that differ
+    ss.Transliterator("joint-ngram").fit(train)
+    assert len(judged) == 6  # three folds, as given and without capitals
+    assert all(len(pairs) and not pairs & seen for pairs, seen in judged)
+    assert set(train) <= set().union(*(pairs for pairs, _ in judged))

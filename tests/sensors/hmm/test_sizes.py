@@ -109,14 +109,19 @@ def learned(monkeypatch):
     return calls
 
 
-def choose(monkeypatch, costs, *, criterion="bic", hinted=1, data=NOISE):
+def choose(monkeypatch, costs, *, criterion="bic", hinted=1, data=NOISE, judged=None):
     def criteria(_, size):
         other = -100.0 * size
         bic, aic = (costs[size - 1], other) if criterion == "bic" else (other, costs[size - 1])
         return SimpleNamespace(bic=bic, aic=aic)
 
+    def log_likelihood(size, held):
+        if judged is not None:
+            judged.append(held)
+        return -costs[size - 1] * 7.0
+
     monkeypatch.setattr(sizes, "criteria", criteria)
-    monkeypatch.setattr(sizes, "log_likelihood", lambda size, held: -costs[size - 1] * 7.0)
+    monkeypatch.setattr(sizes, "log_likelihood", log_likelihood)
     starter = SimpleNamespace(
         rng=np.random.default_rng(0), moments=lambda most: SimpleNamespace(n_states=hinted)
     )
@@ -141,9 +146,12 @@ def test_two_sizes_in_a_row_without_a_gain_end_the_search(
 def test_held_out_sequences_judge_and_all_teach_the_size_they_choose(learned, monkeypatch):
     pieces = [NOISE[begin : begin + 12] for begin in range(0, 120, 12)]
     costs = [3.0, 1.0, 2.0, 2.5, 9.0, 9.0]
-    found = choose(monkeypatch, costs, criterion="held-out", data=pieces)
+    judged = []
+    found = choose(monkeypatch, costs, criterion="held-out", data=pieces, judged=judged)
     *tries, last = learned
     assert {data.n_frames for data, *_ in tries} == {96}  # a fifth is held out
+    together = np.concatenate([tries[0][0].values, judged[0].values])
+    assert sorted(map(tuple, together)) == sorted(map(tuple, NOISE))
     assert (last[0].n_frames, *last[1:]) == (120, 2, 2)
     shown = [row["held_out"] for row in found.info["validation"]]
     np.testing.assert_allclose(shown, [-cost * 7.0 / 24 for cost in costs[:4]])
