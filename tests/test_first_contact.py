@@ -299,6 +299,17 @@ def test_a_model_worse_than_frequencies_is_not_learned_in_silence():
         ss.SpectralWFA().fit(late)
 
 
+def test_a_model_that_expects_empty_sequences_is_not_learned_in_silence():
+    logs = [f"open {what} close".split() for what in ["read"] * 50 + ["write"] * 30]
+    logs += [["open", "close"]] * 10
+    with pytest.warns(PoorModelWarning, match=r"the empty sequence a probability of 0\.8"):
+        ss.SpectralWFA(3).fit(logs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.SpectralWFA(1).fit([*logs, *[[]] * 200])  # where many are empty, they are expected
+        assert ss.SpectralWFA().fit(logs).log_proba([[]])[0] < -5
+
+
 @pytest.mark.parametrize("learner", [ss.SeparablePFA, ss.TensorHMM])
 def test_defaults_do_not_fail_on_logs(learner):
     sessions = ss.datasets.make_logs(300, random_state=0).sessions
