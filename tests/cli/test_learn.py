@@ -81,6 +81,17 @@ def test_learn_names_what_a_method_does_not_take(data):
         assert f"got '{value}'" in result.stderr
 
 
+def test_a_folder_one_may_not_write_to_is_told_before_anything_is_learned(
+    data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sigmastar.cli.options.os.access", lambda path, mode: False)
+    target = tmp_path / "m.sigma"
+    result = CliRunner().invoke(app, ["learn", data, "-o", str(target)], env={"COLUMNS": "300"})
+    assert result.exit_code == 2
+    assert "in a directory that you may write to" in result.stderr
+    assert not target.exists()
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_builds_its_public_estimator(name):
     estimator = find_method(name).build(random_state=3, n_states=None)
