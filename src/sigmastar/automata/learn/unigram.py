@@ -28,7 +28,7 @@ _MOST_SEQUENCES = 400
 _MOST_SYMBOLS = 40_000
 _FEWEST_EVENTS = 200  # symbols and ends: fewer tell nothing
 _MARGIN = 1.2  # times the unigram's perplexity, which chance alone hardly gives a good model
-_MOST_EXCESS = 0.5  # of all probability, to the empty sequence beyond its share of the data
+_MOST_EXCESS = 2 / 3  # of all probability, to the empty sequence beyond its share of the data
 
 
 @dataclass(frozen=True)
