@@ -273,6 +273,21 @@ def test_text_in_another_encoding_is_refused_with_a_remedy(form, xpos_tagger, tm
         run("tagger", "tag", xpos_tagger, tmp_path / "t.txt", *form.split())
 
 
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ("a b\nb a\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),  # as Windows writes it
+        ("a b\nb a\n".encode("utf-16-le"), "iconv -f UTF-16LE -t UTF-8"),
+        (bytes(range(256)), "is it the right file"),
+        (b"a\tb\tb\nb\ta\n", "-f words"),
+    ],
+)
+def test_files_that_are_no_sequences_are_told_what_to_do(data, remedy, tmp_path):
+    (tmp_path / "t.txt").write_bytes(data)
+    with pytest.raises(ss.SigmastarError, match=f"t.txt.*{remedy}"):
+        ss.read_corpus(tmp_path / "t.txt")
+
+
 def test_a_pipe_gets_its_answer_line_by_line(xpos_tagger):
     command = [sys.executable, "-m", "sigmastar", "tagger", "tag", str(xpos_tagger)]
     # Where Python itself writes everything at once, a missing flush would not be noticed.
@@ -297,6 +312,17 @@ def test_a_model_worse_than_frequencies_is_not_learned_in_silence():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ss.SpectralWFA().fit(late)
+
+
+def test_a_model_that_expects_empty_sequences_is_not_learned_in_silence():
+    logs = [f"open {what} close".split() for what in ["read"] * 50 + ["write"] * 30]
+    logs += [["open", "close"]] * 10
+    with pytest.warns(PoorModelWarning, match=r"the empty sequence a probability of 0\.8"):
+        ss.SpectralWFA(3).fit(logs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.SpectralWFA(1).fit([*logs, *[[]] * 200])  # where many are empty, they are expected
+        assert ss.SpectralWFA().fit(logs).log_proba([[]])[0] < -5
 
 
 @pytest.mark.parametrize("learner", [ss.SeparablePFA, ss.TensorHMM])

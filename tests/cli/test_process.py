@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -45,6 +46,7 @@ def test_success_is_0_and_the_version_is_all_there_is():
         (["learn"], "Missing argument"),
         (["learn", "x.txt", "-m", "spektral"], "Did you mean 'spectral'"),
         (["learn", "x.txt", "-o", "no/such/m.sigma"], "directory that exists"),
+        (["export", "m.sigma", "no/such/m.att"], "directory that exists"),
         (["bench", "pautomac", "-o", "figures.txt"], "end in .csv or .json"),
         (["bench", "pautomac", "-p", "six"], "separated by commas"),
         (["nonsense"], "No such command"),
@@ -64,11 +66,23 @@ def test_a_pattern_that_the_shell_replaced_is_to_be_quoted(place):
     assert "quote" not in invoke("learn", place / "data.txt", "nonsense", **options).stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_what_the_system_refuses_is_1(place):
-    done = process("export", place / "model.sigma", place / "no" / "m.sigma")
+    done = process("export", place / "model.sigma", "/dev/full", "--to", "dot")
     assert done.returncode == 1
-    assert "cannot write (No such file or directory)" in done.stderr
+    assert "No space left on device" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_sequence_in_place_of_a_file_is_told_the_way_in(place):
+    with pytest.raises(ss.errors.DataNotFound, match=r"standard input: echo 'a b' \| … -"):
+        invoke("predict", place / "model.sigma", "a b", catch_exceptions=False)
+
+
+def test_a_file_without_sequences_is_told_by_name(place):
+    (place / "none.txt").write_text("")
+    with pytest.raises(ss.errors.InvalidData, match=r"none\.txt: holds no sequences"):
+        invoke("perplexity", place / "model.sigma", place / "none.txt", catch_exceptions=False)
 
 
 def test_interrupted_is_130():

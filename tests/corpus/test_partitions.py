@@ -90,6 +90,9 @@ def test_files_come_in_the_order_given_and_by_name(tmp_path):
         letters(str(tmp_path / "*.none"))
     with pytest.raises(DataNotFound, match="cannot be opened"):
         letters(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataNotFound, match=r"no file in '.*empty'"):
+        letters(tmp_path / "empty")
 
 
 def test_a_bad_part_is_told_by_its_line_in_the_file_or_skipped(tmp_path):
@@ -347,3 +350,17 @@ def test_a_frame_of_dask_is_read_by_its_partitions():
     parts = Partitions.from_dataframe(frame, sequence="id", symbol="on", order="at")
     assert sorted(map("".join, parts[:])) == ["ba", "cd", "e"]
     assert parts.n_parts == frame.npartitions
+    with dask.config.set({"dataframe.shuffle.method": "p2p"}):  # the default beside a client
+        again = Partitions.from_dataframe(frame, sequence="id", symbol="on", order="at")
+    assert sorted(map("".join, again[:])) == ["ba", "cd", "e"]
+
+
+@pytest.mark.parametrize("wrong", [{"sequence": "no"}, {"symbol": "no"}, {"order": "no"}])
+def test_a_column_that_a_frame_of_dask_does_not_have_is_told(wrong):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    rows = pd.DataFrame({"id": [1, 1], "at": [2, 1], "on": list("ab")})
+    columns = {"sequence": "id", "symbol": "on", "order": "at"} | wrong
+    with pytest.raises(InvalidParameter, match=r"must be one of the columns \(id, at, on\)"):
+        Partitions.from_dataframe(dd.from_pandas(rows, npartitions=1), **columns)
+    with pytest.raises(InvalidData, match=r"of pandas\. .*Corpus\.from_dataframe"):
+        Partitions.from_dataframe(rows, sequence="id", symbol="on")

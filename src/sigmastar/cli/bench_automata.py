@@ -60,8 +60,12 @@ def truth(
 MethodOption = Annotated[
     list[str] | None,
     methods_option(
-        # The benches look at states: a mixture has none.
-        {name: words for name, words in choices.AUTOMATON_METHODS.items() if name != "mixture"},
+        # The benches look at states: mixtures and n-grams have none.
+        {
+            name: words
+            for name, words in choices.AUTOMATON_METHODS.items()
+            if name not in ("mixture", "kneser-ney")
+        },
         "Only these learners (default: those of the papers)",
         offered_by_others,
     ),

@@ -38,7 +38,10 @@ def expect(*paths: str | Path | None) -> None:
     """Refuse paths that lead nowhere at once: what commands import next may take seconds."""
     for path in map(str, filter(None, paths)):
         if path != "-" and not os.path.exists(path) and not glob.has_magic(path):
-            raise DataNotFound(f"{path!r} cannot be opened (no such file). Check the path.")
+            remedy = "Check the path."
+            if " " in path and os.path.basename(path) == path and "." not in path:
+                remedy += f" Sequences themselves come by standard input: echo {path!r} | … -"
+            raise DataNotFound(f"{path!r} cannot be opened (no such file). {remedy}")
 
 
 def reading_of(path: str | Path) -> dict[str, Any]:
@@ -69,6 +72,7 @@ def read_for(model: Any, data: str, format: str | None, unknown: str | None) -> 
     from sigmastar.cli.output import note
     from sigmastar.corpus.readers.api import read_corpus
 
+    expect(data)
     announce_stdin(data)
     known = model.alphabet
     if (unknown or known.unknown) == "ignore":

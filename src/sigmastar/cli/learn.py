@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Container, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from sigmastar.cli.inputs import announce_stdin, expect
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, note, show_properties, wrote
 from sigmastar.cli.parts import Spread
-from sigmastar.core.errors import InvalidData, PoorModelWarning
+from sigmastar.core.errors import InvalidData, InvalidParameter, PoorModelWarning
 from sigmastar.core.progress import stage
 
 __all__ = ["learn"]
@@ -73,6 +74,9 @@ def learn(
             "FILE",
         ),
     ] = None,
+    order: Annotated[
+        int | None, option("--order", "kneser-ney, mixture: length of the longest n-gram.", "N")
+    ] = None,
     budget: Annotated[float | None, option("--budget", "auto: seconds to search for.", "S")] = None,
     format: options.Format = None,
     unknown: options.Unknown = None,
@@ -93,12 +97,13 @@ def learn(
     and em-tensor start from moments and have at most that size; merged finds a
     deterministic machine and its size; auto tries many of them within a time
     budget and mixes the best. For the next symbol rather than an automaton,
-    mixture mixes n-grams, other contexts and automata.
+    mixture mixes n-grams, other contexts and automata; kneser-ney is n-grams
+    alone, the baseline to beat.
 
     DATA may be a pattern or a directory: then files are cut into parts, which
     need not fit into memory together, and spectral, convex, tensor, separable,
-    em, em-hmm, em-tensor and bw-sep learn from them, on threads, processes or a
-    cluster.
+    em, em-hmm, em-tensor, bw-sep, auto and kneser-ney learn from them, on
+    threads, processes or a cluster.
 
     [bold]Examples[/]
     sigmastar learn logs.txt -o logs.sigma
@@ -109,6 +114,7 @@ def learn(
     sigmastar learn logs.txt -m merged -o machine.sigma
     sigmastar learn logs.txt -m auto --budget 60 -o auto.sigma
     sigmastar learn logs.txt -m mixture -o next.sigma
+    sigmastar learn logs.txt -m kneser-ney --order 3 -o ngrams.sigma
     sigmastar learn 'logs*.txt' -m em -n 4 --max-iter 5 --memory 4GB -o all.sigma
     """
     expect(data)
@@ -116,22 +122,23 @@ def learn(
     from sigmastar.corpus.readers.api import read_corpus_as
 
     chosen = find_method(method)
-    estimator = chosen.build(
-        n_states=options.given_size(states),
-        statistics=statistics,
-        tau=tau,
-        basis_size=basis_size,
-        max_length=max_length,
-        max_iter=max_iter,
-        n_restarts=restarts,
-        batch_parts=batch_parts,
-        prior=prior,
-        criterion=criterion,
-        checkpoint=checkpoint,
-        time_budget=budget,
-        random_state=seed,
-        unknown=unknown,
-    )
+    given = {
+        "n_states": options.given_size(states),
+        "statistics": statistics,
+        "tau": tau,
+        "basis_size": basis_size,
+        "max_length": max_length,
+        "max_iter": max_iter,
+        "n_restarts": restarts,
+        "batch_parts": batch_parts,
+        "prior": prior,
+        "criterion": criterion,
+        "checkpoint": checkpoint,
+        "order": order,
+        "time_budget": budget,
+    }
+    _refuse_others_options(method, chosen.parameters(), given)
+    estimator = chosen.build(**given, random_state=seed, unknown=unknown)
     announce_stdin(data)
     spread = Spread(workers, cluster, scratch, memory, on_error)
     found, told = format, []
@@ -172,9 +179,10 @@ def learn(
         "training_symbols": n_symbols,
         "seconds": seconds,
     }
+    doubts = [str(warning.message) for warning in told]
     if json:
         saved = None if output is None else str(output)
-        emit_json(report | {"saved": saved, "info": info})
+        emit_json(report | {"saved": saved, "warnings": doubts, "info": info})
         return
     shown = ("spectral_radius", "total_mass", "negative_mass", "duality_gap")
     figures = {name: info[name] for name in shown if name in info}
@@ -186,9 +194,25 @@ def learn(
             "scores are products of predictions. For a distribution over strings use -m em, "
             "bw-sep or separable, or fewer states (-n)."
         )
-    for warning in told:
-        note(str(warning.message))
+    for doubt in doubts:
+        note(doubt)
     if output is None:
         note("not saved: give -o model.sigma to keep the model.")
     else:
         wrote(output)
+
+
+def _refuse_others_options(method: str, known: Container[str], given: Mapping[str, object]) -> None:
+    """Refuse an option that is for other methods, by the name it has here."""
+    for name, value in given.items():
+        if value is not None and name not in known:
+            fitting = [_flag(other) for other in given if other in known]
+            raise InvalidParameter(
+                f"{_flag(name)} must be left out: -m {method} has no use for it; got {value}. It "
+                f"takes {', '.join([*fitting, '--unknown'])}."
+            )
+
+
+def _flag(parameter: str) -> str:
+    word = parameter.removeprefix("n_").removeprefix("time_")
+    return f"--{word.replace('_', '-')}"

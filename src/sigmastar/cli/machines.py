@@ -82,7 +82,7 @@ def sample(
 def export(
     model: options.Model,
     target: Annotated[
-        str, typer.Argument(help="File to write, - for stdout; its name tells the format.")
+        str, options.new_file("File to write, - for stdout; its name tells the format.")
     ],
     to: Annotated[
         str | None, choice("--to -t", choices.MODEL_FORMATS, "Format to write", "FORMAT")

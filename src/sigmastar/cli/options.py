@@ -123,6 +123,12 @@ def _may_write(context: typer.Context, value: Any) -> Any:
         )
     if Path(value).is_dir():
         raise typer.BadParameter(f"must be a file, not a directory; got {str(value)!r}.")
+    device = Path(value).exists() and not Path(value).is_file()  # written to directly
+    if not device and not os.access(folder, os.W_OK | os.X_OK):  # else a new file takes its place
+        raise typer.BadParameter(
+            f"must be in a directory that you may write to; got {str(value)!r}. Name another, or "
+            f"have the rights of {str(folder)!r} changed."
+        )
     return value
 
 
@@ -135,6 +141,11 @@ def _may_hold_figures(context: typer.Context, value: Path | None) -> Any:
 def output_file(help: str) -> Any:
     """Make the option that names a file to write."""
     return option("--output -o", help, "FILE", callback=_may_write)
+
+
+def new_file(help: str) -> Any:
+    """Make the argument that names a file to write."""
+    return typer.Argument(help=help, metavar="FILE", callback=_may_write)
 
 
 def model_file(help: str) -> Any:

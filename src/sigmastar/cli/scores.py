@@ -10,6 +10,7 @@ from sigmastar.cli.inputs import load_automaton, read_for, symbol_text, tell_not
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, emit_lines, err, show_properties
 from sigmastar.cli.parts import Spread, apply_to_files, digest_of, read_part, tell_written
+from sigmastar.core.errors import InvalidData
 from sigmastar.core.progress import stage
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ def perplexity(
 
     machine = load_automaton(model, or_predictor=True)
     corpus = read_for(machine, data, format or text_format(model), unknown)
+    if not len(corpus):
+        source = "standard input" if data == "-" else data
+        raise InvalidData(f"{source}: holds no sequences to measure on; give some, one a line.")
     figures: dict[str, float] = {}
     with stage(f"Measuring on {len(corpus):,} sequences"):
         if solution is not None:

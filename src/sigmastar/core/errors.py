@@ -99,7 +99,7 @@ class WorkersLost(SigmastarError, RuntimeError):
 
 
 class PoorModelWarning(UserWarning):
-    """A model was learned that is worse than guessing symbols by their frequency."""
+    """A model was learned that is worse than frequencies of symbols, or expects no symbol."""
 
 
 class CharactersWarning(UserWarning):

@@ -200,6 +200,12 @@ def matching_files(
     if not given:
         raise DataNotFound("files must name at least one file, directory or pattern; got none.")
     paths = [path for one in given for path in _matches(os.fspath(one))]
+    if not paths and any(map(os.path.isdir, given)):
+        names = ", ".join(repr(os.fspath(path)) for path in given)
+        raise DataNotFound(
+            f"there is no file in {names}. Check the path: folders inside it, and "
+            "hidden files, are not looked at."
+        )
     if not paths:
         raise DataNotFound(f"no file matches {', '.join(map(repr, given))}. Check the pattern.")
     return paths
@@ -233,7 +239,11 @@ def at_hand(value: Any) -> Any:
 def arrow_parts(dataset: Any, column: str) -> list[ArrowRows]:
     """Name the row groups of an Arrow data set, or its files where there are none."""
     if not hasattr(dataset, "get_fragments"):
-        raise InvalidData(f"expected a pyarrow data set; got {type(dataset).__name__}.")
+        raise InvalidData(
+            f"expected a pyarrow data set; got {type(dataset).__name__}. Make one with "
+            "pyarrow.dataset.dataset(path)."
+        )
+    _check_column("column", column, dataset.schema.names)
     pieces: list[Any] = []
     for fragment in dataset.get_fragments():
         cut = getattr(fragment, "split_by_row_group", None)
@@ -257,11 +267,28 @@ def frame_parts(
 ) -> list[FrameRows]:
     """Name the partitions of a Dask dataframe; no sequence may have rows in two of them."""
     if not hasattr(frame, "to_delayed"):
-        raise InvalidData(f"expected a Dask dataframe; got {type(frame).__name__}.")
-    pieces = frame.to_delayed()
+        raise InvalidData(
+            f"expected a Dask dataframe; got {type(frame).__name__} of "
+            f"{type(frame).__module__.partition('.')[0]}. Tables in memory: Corpus.from_dataframe."
+        )
+    for parameter, column in (("sequence", sequence), ("symbol", symbol), ("order", order)):
+        if column is not None:
+            _check_column(parameter, column, list(frame.columns))
+    # Pieces are computed one by one, where Dask's shuffle between workers cannot take part.
+    config = require("dask", "dask", "reading a Dask dataframe").config
+    with config.set({"dataframe.shuffle.method": "tasks"}):
+        pieces = frame.to_delayed()
     names = runner.stream(_names_of_rows, sequence, pieces, [None] * len(pieces))
     _check_sequences_apart(names)
     return [FrameRows(number, rows, sequence, symbol, order) for number, rows in enumerate(pieces)]
+
+
+def _check_column(parameter: str, column: str, known: Sequence[str]) -> None:
+    if column not in known:
+        raise InvalidParameter(
+            f"{parameter} must be one of the columns ({', '.join(map(str, known))}); got "
+            f"{column!r}."
+        )
 
 
 def _names_of_rows(column: str, rows: Any, _: None) -> list[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sigmastar.automata.learn.room import leave_room, share_of_new
-from sigmastar.automata.learn.unigram import compare_with_unigram
+from sigmastar.automata.learn.unigram import compare_with_unigram, weigh_empty_sequence
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.questions import Answering
 from sigmastar.automata.models.wfa import WFA
@@ -47,6 +47,8 @@ class AutomatonEstimator(Answering, SequenceEstimator):
             return self
         compared = compare_with_unigram(Learned(self.model_, self.info_), corpus)
         self.info_ = {**self.info_, **compared.info}
-        if compared.is_poor:
-            warnings.warn(compared.warning(type(self).__name__), PoorModelWarning, stacklevel=3)
+        for found in (compared, weigh_empty_sequence(self.model_, corpus)):
+            if found.is_poor:
+                warnings.warn(found.warning(type(self).__name__), PoorModelWarning, stacklevel=3)
+                break
         return self

@@ -36,24 +36,30 @@ class LearningMethod:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     maker: Callable[..., Any] | None = None  # of another package
 
+    def parameters(self) -> list[str]:
+        """Name what it can be built with."""
+        return sorted(inspect.signature(self._kind()).parameters)
+
     def build(self, **options: Any) -> Any:
         """Make the estimator; options that are None keep their defaults.
 
         An option that the method does not have is refused.
         """
-        kind = _estimator(self.estimator) if self.maker is None else self.maker
-        known = inspect.signature(kind).parameters
+        kind, known = self._kind(), self.parameters()
         given = {key: value for key, value in options.items() if value is not None}
-        if self.maker is not None:  # which need not know what every command passes
-            given = {k: v for k, v in given.items() if k in known or k not in _USUAL}
+        # What every command passes: n-grams draw nothing, and others need not know of it.
+        given = {k: v for k, v in given.items() if k in known or k not in _USUAL}
         for key in given:
             if key not in known:
                 name = getattr(kind, "__name__", kind)
                 raise InvalidParameter(
                     f"{key} must be left out: {name} has no such parameter. It takes "
-                    f"{', '.join(sorted(known))}."
+                    f"{', '.join(known)}."
                 )
         return kind(**{**self.fixed, **given})
+
+    def _kind(self) -> Callable[..., Any]:
+        return _estimator(self.estimator) if self.maker is None else self.maker
 
 
 def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
@@ -71,6 +77,7 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
     from sigmastar.automata.estimators.separable import SeparablePFA
     from sigmastar.automata.estimators.spectral import SpectralWFA
     from sigmastar.automata.estimators.tensor import TensorHMM
+    from sigmastar.ngrams.estimator import KneserNey
 
     kinds: tuple[type[AutomatonEstimator | PredictorEstimator], ...] = (
         SpectralWFA,
@@ -85,6 +92,7 @@ def _estimator(name: str) -> type[AutomatonEstimator | PredictorEstimator]:
         MergedPFA,
         AutoWFA,
         ContextMixture,
+        KneserNey,
     )
     return next(kind for kind in kinds if kind.__name__ == name)
 
@@ -119,6 +127,7 @@ METHODS: Mapping[str, LearningMethod] = {
         ("merged", "MergedPFA", "state merging, a deterministic PFA", {}),
         ("auto", "AutoWFA", "the best within a time budget", {}),
         ("mixture", "ContextMixture", "n-grams, other contexts and automata, mixed", {}),
+        ("kneser-ney", "KneserNey", "n-grams with Kneser-Ney smoothing", {}),
     )
 }
 

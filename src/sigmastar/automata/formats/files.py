@@ -128,5 +128,6 @@ def _by_content(path: str | os.PathLike[str]) -> str:
             "sigmastar.automata.formats.openfst.from_openfst(pynini.Fst.read(path))."
         )
     raise FileFormatError(
-        f"{source.path}: not a model file of a known format ({', '.join(MODEL_FORMATS)})."
+        f"{source.path}: not a model file of a known format ({', '.join(MODEL_FORMATS)}). "
+        "Models are what save, write_model and sigmastar learn -o have written."
     )

@@ -38,7 +38,7 @@ from sigmastar.corpus.readers.growing import (
 )
 from sigmastar.corpus.readers.json_lines import json_pairs, json_sentences, json_sequences
 from sigmastar.corpus.readers.pautomac import pautomac_blocks
-from sigmastar.corpus.readers.source import Source, base_name
+from sigmastar.corpus.readers.source import Source, base_name, not_text
 from sigmastar.corpus.readers.tagged import (
     Sentence,
     conllu,
@@ -129,7 +129,7 @@ def read_corpus_as(
     with Source(path) as source:
         found = _format_of(source, format, chunk)
         if format is None and b"\0" in source.head():
-            raise InvalidData(f"{source.path}: is not text; it holds zero bytes.")
+            raise not_text(source.head(), source.path)
         if format is None and column is None:
             refuse_columns(source, found)
         blocks = _blocks(source, found, alphabet, unknown, 1 << 16, chunk, column, limit is None)

@@ -87,8 +87,9 @@ def refuse_columns(source: Source, found: str) -> None:
     if found == "pairs" and not base_name(source.path).endswith(".tsv"):
         raise InvalidData(
             f"{source.path}: has columns between tabs: pairs, or names before sequences? Say "
-            "format='pairs' to take the first column by characters, or leave the sequences "
-            "alone in the file (cut -f2). On the command line: -f pairs."
+            "format='words' if every cell is a symbol, format='pairs' to take the first column "
+            "by characters, or leave the sequences alone in the file (cut -f2). On the command "
+            "line: -f words, -f pairs."
         )
     if found == "words" and _is_table(source):
         raise InvalidData(

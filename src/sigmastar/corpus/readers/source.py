@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO
 
-from sigmastar.core.errors import DataNotFound, ParseError
+from sigmastar.core.errors import DataNotFound, InvalidData, ParseError, SigmastarError
 
 __all__ = [
     "MAX_LINE",
@@ -26,6 +26,7 @@ __all__ = [
     "check_utf8",
     "expanded",
     "is_compressed",
+    "not_text",
     "not_utf8",
     "reason",
 ]
@@ -231,6 +232,18 @@ def not_utf8(path: str, line: int, error: UnicodeDecodeError) -> ParseError:
     if not wide and b"\0" in data:
         remedy = "It does not look like text at all: is it the right file?"
     return ParseError(path, line + data.count(b"\n", 0, start), "UTF-8 text", f"{found}. {remedy}")
+
+
+def not_text(head: bytes, path: str) -> SigmastarError:
+    """Say what a file that begins with zero bytes among others may be, and what to do."""
+    try:
+        check_utf8(head, path, 1)
+    except ParseError as error:
+        return error
+    return InvalidData(
+        f"{path}: is not text; it holds zero bytes. Is it the right file? Text in UTF-16 becomes "
+        "UTF-8 by iconv -f UTF-16LE -t UTF-8."
+    )
 
 
 def is_compressed(path: str | os.PathLike[str]) -> bool:
