@@ -8,9 +8,8 @@ from typer.testing import CliRunner
 
 import sigmastar as ss
 import sigmastar.bench.demo as stories
-from sigmastar.bench.demo.ahead import compiling_ahead, is_compiled
+from sigmastar.bench.demo.ahead import names_ahead
 from sigmastar.cli.main import app
-from sigmastar.core.jit import kernel
 from sigmastar.corpus.corpus import Corpus
 from sigmastar.corpus.pairs import PairCorpus
 from sigmastar.datasets import Splits
@@ -150,13 +149,5 @@ def test_unknown_parts_are_refused():
 
 
 def test_nothing_is_compiled_ahead_for_one_part():
-    with compiling_ahead(["names"]) as helper:
+    with names_ahead(["names"]) as helper:
         assert helper is None
-
-
-def test_a_new_kernel_is_not_on_disk_yet():
-    def fresh(x):
-        return x + 1
-
-    assert not is_compiled(kernel(fresh))
-    assert is_compiled(fresh)

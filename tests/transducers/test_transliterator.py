@@ -10,10 +10,12 @@ from sklearn.base import clone
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter, UnknownSymbol
+from sigmastar.transducers.kernels.joint_beam import beam_search
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
+from sigmastar.transducers.transliteration.rehearsal import rehearse_search
 
 WRITES = {"a": "а", "b": "б", "c": "к", "h": "х", "k": "к", "n": "н", "o": "о", "s": "с", "x": "кс"}
 
@@ -33,6 +35,14 @@ def names(n, seed=0):
 
 
 TRAIN, TEST = names(600), names(80, seed=1)
+
+
+@pytest.mark.compiled
+def test_what_is_rehearsed_is_the_search_that_is_used():
+    ss.Transliterator(method="joint-ngram").fit(TRAIN[:20]).predict(["ana"])
+    used = set(beam_search.compiled.signatures)
+    rehearse_search()
+    assert set(beam_search.compiled.signatures) == used
 
 
 def sequences(seed=0, n=40, n_units=4):

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from sigmastar.bench.papers.published_tagging import MACHINES
+from sigmastar.core.jit import without_patience
 from sigmastar.core.threads import limited_threads
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
@@ -37,6 +38,7 @@ __all__ = [
     "MachineFigures",
     "Task",
     "brown_split",
+    "compile_machines",
     "demo_task",
     "languages",
     "machines",
@@ -257,6 +259,13 @@ def machines(task: Task, *, long: bool = False, min_gain: int = 8) -> Iterator[M
         tagger = FSTTagger.from_hmm(hmm, "s+n1", max_length=length)
         yield measure(f"s+n1 ≤{length}", tagger, test, expected)
     yield from _other_machines(task, hmm, expected, min_gain)
+
+
+def compile_machines() -> None:
+    """Make every kind of machine from a few sentences, so that compiling is not timed later."""
+    with without_patience():
+        for _ in machines(demo_task(120), min_gain=1):
+            pass
 
 
 def _other_machines(

@@ -51,6 +51,7 @@ def tagging(
     figures: dict[str, Any] = {}
     if table in ("1", "all"):
         task = bench.brown_task(data)
+        bench.compile_machines()
         rows = collect("Table 1", bench.machines(task, long=long), name=lambda row: row.name)
         figures["table1"] = [asdict(row) for row in rows]
         if not json:

@@ -31,6 +31,7 @@ from numba.core import types
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
+from sigmastar.core.ahead import await_kernel
 from sigmastar.core.compiling import watch_compiling
 from sigmastar.core.jit import CHECKED
 
@@ -100,13 +101,20 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
+        self._function = function
         package = function.__module__.partition(".")[0]
         sources = sorted({__file__, *_sources(function.__module__, package)})
         stamp = hashlib.sha256(b"".join(_digest(file) for file in sources)).digest()
         self._cache_file._source_stamp = (self._cache_file._source_stamp, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code, or None where the file is unreadable."""
+        """Return compiled code, or None where there is none, or the file is unreadable."""
+        found = self._kept(sig, target_context)
+        if found is None and await_kernel(self._function):
+            found = self._kept(sig, target_context)
+        return found
+
+    def _kept(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # a damaged pickle raises anything

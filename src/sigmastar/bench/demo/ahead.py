@@ -1,51 +1,28 @@
-"""Compile the kernels of later parts in a second process while the first part runs.
-
-Numba compiles on one core and keeps the result on disk. On a first run that is most of the time, so
-a process beside ours runs a later part on a few of its data; what it compiles is found on disk when
-that part's turn comes. Where kernels are on disk already, nothing is started.
-"""
+"""Compile the kernels of names in a second process while the other parts run."""
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
-from sigmastar.automata.inference.expected_counts import thread_count
-from sigmastar.core.jit import Kernel
+from sigmastar.core.ahead import compiling_ahead
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Splits, load_demo_names
 from sigmastar.transducers.kernels.joint_beam import beam_search
 
-__all__ = ["await_names", "compile_names", "compiling_ahead", "is_compiled"]
+__all__ = ["await_names", "compile_names", "names_ahead"]
 
-_CODE = "from sigmastar.bench.demo.ahead import compile_names; compile_names()"
 _PATIENCE = 120  # seconds to wait for kernels that are being compiled
 
 
-@contextmanager
-def compiling_ahead(parts: Sequence[str]) -> Iterator[subprocess.Popen[bytes] | None]:
-    """Compile what ``names`` needs beside the enclosed work, where that saves time."""
-    others = set(parts) - {"names"}
-    if "names" not in parts or not others or thread_count(None) < 2 or is_compiled(beam_search):
-        yield None
-        return
-    search = os.pathsep.join(path for path in sys.path if path)
-    helper = subprocess.Popen(
-        [sys.executable, "-c", _CODE],
-        env={**os.environ, "PYTHONPATH": search},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield helper
-    finally:
-        helper.kill()
-        helper.wait()
+def names_ahead(
+    parts: Sequence[str],
+) -> AbstractContextManager[subprocess.Popen[bytes] | None]:
+    """Compile what ``names`` needs beside the enclosed work, if something else comes first."""
+    if "names" in parts and set(parts) != {"names"}:
+        return compiling_ahead(f"{__name__}:compile_names", beam_search)
+    return nullcontext()
 
 
 def await_names(helper: subprocess.Popen[bytes] | None) -> None:
@@ -59,16 +36,6 @@ def await_names(helper: subprocess.Popen[bytes] | None) -> None:
                 return
             except subprocess.TimeoutExpired:
                 progress.advance(0)
-
-
-def is_compiled(kernel: object) -> bool:
-    """Tell whether a kernel is on disk, or is not to be compiled at all."""
-    stats = getattr(kernel.compiled, "stats", None) if isinstance(kernel, Kernel) else None
-    if stats is None:
-        return True
-    function = kernel.py_func  # type: ignore[attr-defined]
-    stem = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-"
-    return any(Path(stats.cache_path).glob(f"{stem}*.nbi"))
 
 
 def compile_names() -> None:

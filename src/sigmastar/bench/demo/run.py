@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from sigmastar.bench.demo.ahead import await_names, compiling_ahead
+from sigmastar.bench.demo.ahead import await_names, names_ahead
 from sigmastar.bench.demo.automaton import AutomatonDemo, demo_automaton
 from sigmastar.bench.demo.names import NamesDemo, demo_names
 from sigmastar.bench.demo.sensors import SensorsDemo, demo_sensors
@@ -71,7 +71,7 @@ def run_demo(
     }
     began = time.perf_counter()
     found = {}
-    with compiling_ahead(parts) as helper:
+    with names_ahead(parts) as helper:
         for name in PARTS:
             if name in parts:
                 if name == "names":

@@ -97,6 +97,8 @@ def _figure_2(settings: Settings) -> Shown:
 def _table_1(settings: Settings) -> Shown:
     task = bench.demo_task(120) if settings.quick else bench.brown_task(settings.data)
     gain = 1 if settings.quick else 8
+    if not settings.quick:
+        bench.compile_machines()
     found = list(bench.machines(task, long=not settings.quick, min_gain=gain))
     rows: list[Mapping[str, Cell]] = []
     for row in found:

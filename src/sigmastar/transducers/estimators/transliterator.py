@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sigmastar.core.ahead import compiling_ahead
 from sigmastar.core.errors import InvalidData, InvalidParameter
 from sigmastar.core.estimator import ModelEstimator
 from sigmastar.core.rng import RandomState
@@ -18,12 +19,14 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.partitions import Partitions
 from sigmastar.transducers.estimators.base import as_pairs
+from sigmastar.transducers.kernels.joint_beam import beam_search
 from sigmastar.transducers.moments.lattices import allowed_sizes
 from sigmastar.transducers.transliteration.answers import as_shares
 from sigmastar.transducers.transliteration.learn import learn_transliterator
 from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.transducers.transliteration.of_parts import learn_transliterator_of_parts
 from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
+from sigmastar.transducers.transliteration.rehearsal import REHEARSAL
 
 __all__ = ["Transliterator"]
 
@@ -136,7 +139,8 @@ class Transliterator(ModelEstimator, Recipe):
             "target_alphabet": pairs.target.alphabet,
         }
         judged = None if dev is None else as_pairs(dev, unknown="ignore", **alphabets)
-        return self._keep(learn_transliterator(pairs, self, judged))
+        with compiling_ahead(REHEARSAL, beam_search):  # aligning comes first, and compiles as long
+            return self._keep(learn_transliterator(pairs, self, judged))
 
     def _keep(self, learned: Learned[TransliterationModel]) -> Self:
         self.model_: TransliterationModel = learned.model
