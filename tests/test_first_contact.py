@@ -278,7 +278,7 @@ def test_text_in_another_encoding_is_refused_with_a_remedy(form, xpos_tagger, tm
     [
         ("a b\nb a\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),  # as Windows writes it
         ("a b\nb a\n".encode("utf-16-le"), "iconv -f UTF-16LE -t UTF-8"),
-        (bytes(range(256)), "is it the right file"),
+        (bytes(range(256)), "Is it the right file"),
         (b"a\tb\tb\nb\ta\n", "-f words"),
     ],
 )

@@ -272,7 +272,7 @@ def frame_parts(
             f"{type(frame).__module__.partition('.')[0]}. Tables in memory: Corpus.from_dataframe."
         )
     for parameter, column in (("sequence", sequence), ("symbol", symbol), ("order", order)):
-        if column is not None:
+        if column is not None and hasattr(frame, "columns"):
             _check_column(parameter, column, list(frame.columns))
     # Pieces are computed one by one, where Dask's shuffle between workers cannot take part.
     config = require("dask", "dask", "reading a Dask dataframe").config

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO
 
-from sigmastar.core.errors import DataNotFound, InvalidData, ParseError, SigmastarError
+from sigmastar.core.errors import DataNotFound, InvalidData, ParseError
 
 __all__ = [
     "MAX_LINE",
@@ -234,15 +234,15 @@ def not_utf8(path: str, line: int, error: UnicodeDecodeError) -> ParseError:
     return ParseError(path, line + data.count(b"\n", 0, start), "UTF-8 text", f"{found}. {remedy}")
 
 
-def not_text(head: bytes, path: str) -> SigmastarError:
+def not_text(head: bytes, path: str) -> InvalidData:
     """Say what a file that begins with zero bytes among others may be, and what to do."""
-    try:
-        check_utf8(head, path, 1)
-    except ParseError as error:
-        return error
+    name = "FILE" if path == "-" else path
+    marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    wide = "UTF-16" if marked else "UTF-16LE"
     return InvalidData(
-        f"{path}: is not text; it holds zero bytes. Is it the right file? Text in UTF-16 becomes "
-        "UTF-8 by iconv -f UTF-16LE -t UTF-8."
+        f"{path}: is not text; it holds zero bytes. {'' if marked else 'Is it the right file? '}"
+        f"Text of two bytes a letter is to be converted: iconv -f {wide} -t UTF-8 {name} > "
+        "converted.txt"
     )
 
 
