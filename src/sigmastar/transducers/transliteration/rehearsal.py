@@ -17,7 +17,6 @@ REHEARSAL = f"{__name__}:rehearse_search"
 def rehearse_search() -> None:
     """Search for the outputs of no inputs; types are those of ``candidates.gather_candidates``."""
     symbols, offsets = np.zeros(0, np.int32), np.zeros(1, np.int64)
-    symbols.flags.writeable = offsets.flags.writeable = False  # as those of a corpus
     options = Options(
         keys=empty_keys(1),
         rows=np.zeros(0, np.int32),
