@@ -19,6 +19,7 @@ from sigmastar.automata.models.subject import automaton_of
 from sigmastar.bench.clock import timed
 from sigmastar.bench.published import MOMENT_METHODS, PERPLEXITY, WER
 from sigmastar.core.errors import InvalidParameter
+from sigmastar.core.jit import without_patience
 from sigmastar.core.progress import stage
 from sigmastar.datasets import Problem, load_pautomac, make_problem
 from sigmastar.metrics import pautomac_perplexity, word_error_rate
@@ -93,7 +94,8 @@ def warm_up(builder: LearningMethod, options: Mapping[str, Any]) -> None:
     """Compile what a method needs on a few strings of a small machine."""
     small = make_problem("hmm", n_states=2, n_symbols=3, n_train=60, n_test=5, random_state=0)
     try:
-        builder.build(**options).fit(small.train)
+        with without_patience():
+            builder.build(**options).fit(small.train)
     except InvalidParameter:
         pass  # sizes meant for the real problems can be too large for this one
 
