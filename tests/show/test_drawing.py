@@ -75,6 +75,15 @@ def test_errors_of_a_confusion_matrix_have_their_own_colour() -> None:
     assert found == [(ACCENT, "a → a"), ("red", "a → b"), (ACCENT, "b → b")]
 
 
+def test_values_behind_bars_are_not_cut_off():
+    told = ["0.458 ms", "1.23e-05 s"]
+    picture = str(bars(["Spec-Sub begin", "b"], [1.0, 0.5], title="t", told=told))
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', picture)[1])
+    for text in told:
+        x = float(re.search(rf'x="([\d.]+)"[^>]*>{re.escape(text)}<', picture)[1])
+        assert x + 6.5 * len(text) <= width  # letters of twelve pixels
+
+
 def test_bars_and_stems_are_as_long_as_their_values() -> None:
     picture = bars(["a", "b"], [0.5, 0.25], title="t")
     long, short = (float(w) for w in re.findall(r'width="([\d.]+)"[^>]*><title>', picture))

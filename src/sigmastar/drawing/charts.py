@@ -39,13 +39,14 @@ def bars(
     """Draw horizontal bars, the name before and the value behind each."""
     top = max(most or 0.0, max(values, default=0.0)) or 1.0
     wide = min(max((len(name) for name in names), default=1), 18)
+    texts = [f"{100 * value:.1f} %" for value in values] if told is None else told
+    behind = 7.2 * max([len(text) for text in texts] + [7]) + 6
     left, step = 7.2 * wide + 12, 21.0
-    room = _WIDTH - left - 56
+    room = _WIDTH - left - behind
     parts: list[Markup] = []
-    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+    for i, (name, value, text) in enumerate(zip(names, values, texts, strict=True)):
         y = step * i + 3
         length = max(room * max(value, 0.0) / top, 0.5)
-        text = told[i] if told is not None else f"{100 * value:.1f} %"
         parts += [
             label(left - 7, y + 12, shorten(name, 18), anchor="end"),
             rect((left, y), (room, 15), f"fill:{FAINT};fill-opacity:.5", rx=3),
