@@ -109,6 +109,19 @@ def test_sequences_help():
     assert together.score(X_NEW, Y_NEW, decoding="filter") > alone
 
 
+def test_sizes_that_the_frames_have_no_moments_for_are_left_out():
+    rng = np.random.default_rng(3)
+    frames = [rng.standard_normal((20, 2)) for _ in range(12)]  # two columns: two correlations
+    labels = [[("left", "right")[int(frame[0] > 0)] for frame in rows] for rows in frames]
+    held = (frames[8:], labels[8:])
+    features = ss.CentroidFeatures(24, random_state=0)
+    tagger = ss.SpectralSequenceTagger([1, 2, 24], features=features, random_state=0)
+    tagger.fit(frames[:8], labels[:8], validation=held)
+    assert {row["n_states"] for row in tagger.info_["validation"]} == {1, 2}
+    with pytest.raises(InvalidParameter, match="n_states must be between 1 and 2"):
+        tagger.set_params(n_states=[20, 24]).fit(frames[:8], labels[:8], validation=held)
+
+
 def test_the_best_of_several_values_is_chosen_by_validation():
     tagger = ss.SpectralSequenceTagger(
         [1, 4, 8], features=centroids(), tau="auto", ridge=[1e-6, 1e-3], random_state=0

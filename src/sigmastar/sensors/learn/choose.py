@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
 from sigmastar.corpus.frames import Frames
@@ -85,12 +86,11 @@ def choose_settings(
             tuned = extractor.with_settings(tau, sharpness)
             own = tuned.training_frames()
             more = None if unlabelled is None else tuned.of(unlabelled)
-            largest = min(max(grid["n_states"]), own.n_inputs)
-            model = learn_from_frames(own, more, method, n_states=largest, ridge=ridge).model
+            model = _largest(grid["n_states"], own, more, method, ridge)
             judges = [tuned.of(held), own] if tuned.partition else [tuned.of(held)]
             n_judged = sum(len(judge.values) for judge in judges)
             for n_states, memory in product(grid["n_states"], grid["memory"]):
-                if n_states > largest:
+                if n_states > model.n_states:
                     continue
                 smaller = model.truncated(n_states).shrunk(memory)
                 right = sum(count_right(smaller, judge, decoding) for judge in judges)
@@ -100,6 +100,20 @@ def choose_settings(
             progress.advance()
     best = max(table, key=lambda row: float(row["accuracy"]))
     return Chosen(Settings(**{name: best[name] for name in grid}), table)
+
+
+def _largest(
+    sizes: list[int], own: Frames, more: Frames | None, method: Method, ridge: float
+) -> ContinuousTagger:
+    """Learn the largest of some sizes that the frames have moments for."""
+    fitting = sorted({size for size in sizes if size <= own.n_inputs} or {min(sizes)})
+    while True:
+        size = fitting.pop()
+        try:
+            return learn_from_frames(own, more, method, n_states=size, ridge=ridge).model
+        except InvalidParameter:  # their rank is smaller than that
+            if not fitting:
+                raise
 
 
 def learn_with_settings(
