@@ -1,4 +1,4 @@
-"""How long a newcomer waits: five examples and three commands, with an empty cache and a full one.
+"""How long a newcomer waits: six examples and four commands, with an empty cache and a full one.
 
 Each example runs in a process of its own, first with an empty cache of compiled code (cold), then
 again (warm); the least of a few warm runs counts. ``--before SRC`` measures the ``src`` of another
@@ -51,6 +51,11 @@ hmm.save("t.sigma")
 import sigmastar as ss
 splits = ss.datasets.load_demo_names()
 ss.Transliterator().fit(splits.train[:200]).predict(["anna"])
+""",
+    "… of 400 pairs, with networks": """
+import sigmastar as ss
+splits = ss.datasets.load_demo_names()
+ss.Transliterator().fit(splits.train[:400]).predict(["anna"])
 """,
 }
 # What to run, and what to give it on standard input; commands use the models saved above.

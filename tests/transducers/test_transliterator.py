@@ -4,18 +4,19 @@ import inspect
 from functools import cache
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import sigmastar as ss
 from sigmastar.core.errors import FileFormatError, InvalidData, InvalidParameter, UnknownSymbol
-from sigmastar.transducers.kernels.joint_beam import beam_search
+from sigmastar.core.jit import Kernel
 from sigmastar.transducers.transliteration.alignment import align_pairs
 from sigmastar.transducers.transliteration.candidates import gather_candidates, unit_options
 from sigmastar.transducers.transliteration.joint_ngram import learn_ngram
 from sigmastar.transducers.transliteration.joint_spectral import learn_joint_spectral
-from sigmastar.transducers.transliteration.rehearsal import rehearse_search
+from sigmastar.transducers.transliteration.rehearsal import rehearse, rehearsed
 
 WRITES = {"a": "а", "b": "б", "c": "к", "h": "х", "k": "к", "n": "н", "o": "о", "s": "с", "x": "кс"}
 
@@ -37,12 +38,30 @@ def names(n, seed=0):
 TRAIN, TEST = names(600), names(80, seed=1)
 
 
-@pytest.mark.compiled
-def test_what_is_rehearsed_is_the_search_that_is_used():
-    ss.Transliterator(method="joint-ngram").fit(TRAIN[:20]).predict(["ana"])
-    used = set(beam_search.compiled.signatures)
-    rehearse_search()
-    assert set(beam_search.compiled.signatures) == used
+def called_with(monkeypatch, kernels, work):
+    """Return the types that kernels are called with while something works."""
+    types = {kernel: set() for kernel in kernels}
+    call = Kernel.__call__
+
+    def noted(kernel, *arguments):
+        if kernel in types:
+            types[kernel].add(tuple(map(numba.typeof, arguments)))
+        return call(kernel, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Kernel, "__call__", noted)
+        work()
+    return types
+
+
+def test_what_is_rehearsed_are_the_searches_that_are_used(monkeypatch):
+    def use():
+        ss.Transliterator(scorers=("neural",)).fit(TRAIN[:20]).predict(["ana"])
+
+    _, *kernels = rehearsed(networks=True)
+    used = called_with(monkeypatch, kernels, use)
+    assert called_with(monkeypatch, kernels, rehearse) == used
+    assert all(map(len, used.values()))
 
 
 def sequences(seed=0, n=40, n_units=4):

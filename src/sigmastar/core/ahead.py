@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,8 @@ from sigmastar.core.threads import available_threads
 
 __all__ = ["await_kernel", "compiling_ahead", "is_compiled"]
 
-_PATIENCE = 120.0  # seconds to wait for kernels that are being compiled
+_PATIENCE = 120.0  # seconds to wait for a kernel that is being compiled
+_STEP = 0.05  # and how often to look for it
 _helpers: dict[str, subprocess.Popen[bytes]] = {}  # by the kernel that they compile
 
 
@@ -50,15 +52,20 @@ def compiling_ahead(
         helper.wait()
 
 
-def await_kernel(function: Callable[..., Any]) -> bool:
-    """Wait while another process compiles a kernel; tell whether one did."""
+def await_kernel(function: Callable[..., Any], began: float) -> bool:
+    """Wait a little where another process compiles a kernel; tell whether to look for it then.
+
+    ``began`` is when the waiting did (``time.monotonic``). A process that has ended is waited for
+    no more: what it leaves undone nobody else will do.
+    """
     helper = _helpers.get(_name(function))
-    if helper is None:
+    if helper is None or time.monotonic() - began > _PATIENCE:
         return False
     try:
-        helper.wait(_PATIENCE)
+        helper.wait(_STEP)
     except subprocess.TimeoutExpired:
-        return False
+        return True
+    _helpers.pop(_name(function), None)
     return True
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -109,8 +110,8 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code, or None where there is none, or the file is unreadable."""
-        found = self._kept(sig, target_context)
-        if found is None and await_kernel(self._function):
+        found, began = self._kept(sig, target_context), time.monotonic()
+        while found is None and await_kernel(self._function, began):
             found = self._kept(sig, target_context)
         return found
 

@@ -19,14 +19,13 @@ from sigmastar.corpus.alphabet import Unknown
 from sigmastar.corpus.corpus import Sequences
 from sigmastar.corpus.partitions import Partitions
 from sigmastar.transducers.estimators.base import as_pairs
-from sigmastar.transducers.kernels.joint_beam import beam_search
 from sigmastar.transducers.moments.lattices import allowed_sizes
 from sigmastar.transducers.transliteration.answers import as_shares
 from sigmastar.transducers.transliteration.learn import learn_transliterator
 from sigmastar.transducers.transliteration.model import TransliterationModel
 from sigmastar.transducers.transliteration.of_parts import learn_transliterator_of_parts
 from sigmastar.transducers.transliteration.recipe import JUDGES, Recipe
-from sigmastar.transducers.transliteration.rehearsal import REHEARSAL
+from sigmastar.transducers.transliteration.rehearsal import rehearsed
 
 __all__ = ["Transliterator"]
 
@@ -139,7 +138,8 @@ class Transliterator(ModelEstimator, Recipe):
             "target_alphabet": pairs.target.alphabet,
         }
         judged = None if dev is None else as_pairs(dev, unknown="ignore", **alphabets)
-        with compiling_ahead(REHEARSAL, beam_search):  # aligning comes first, and compiles as long
+        networks = self.method == "combined" and "neural" in self.judges(len(pairs))
+        with compiling_ahead(*rehearsed(networks=networks)):  # aligning comes first
             return self._keep(learn_transliterator(pairs, self, judged))
 
     def _keep(self, learned: Learned[TransliterationModel]) -> Self:
