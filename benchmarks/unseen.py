@@ -1,0 +1,151 @@
+"""AutoWFA on generated problems that no setting was looked at with, beside another version of it.
+
+Machines are those of ``sigmastar bench generated``: each follows from its number, kinds take turns.
+Every search runs in a process of its own; one of the first problem that does not count compiles.
+``--before SRC`` lets the ``src`` of another checkout search the same problems, in turns with this
+one. ``--output FILE`` keeps a line of JSON for each search; those that are in it are not run again,
+so a run that was stopped goes on.
+
+    python benchmarks/unseen.py --problems 50 --first 8000 --before ../0.1.0/src --output FILE
+
+Gaps are perplexities above the truth's; ``used`` is the share of the budget that the search took by
+the clock, and ``cores`` the processor's seconds to those of the clock.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+SEARCH = """
+import json, sys, time
+import numpy as np
+import sigmastar as ss
+
+given = np.load(sys.argv[1])
+budget = float(sys.argv[2])
+alphabet = ss.Alphabet(range(int(given["n_symbols"])))
+train, test = (
+    ss.Corpus(given[f"{name}_symbols"], given[f"{name}_offsets"], alphabet)
+    for name in ("train", "test")
+)
+used, began = time.process_time(), time.perf_counter()
+found = ss.AutoWFA(time_budget=budget, random_state=0).fit(train)
+seconds, used = time.perf_counter() - began, time.process_time() - used
+perplexity = ss.metrics.pautomac_perplexity(found, test, given["solution"])
+print(json.dumps({
+    "perplexity": perplexity, "seconds": seconds, "processor_seconds": used,
+    "states": found.model_.n_states,
+}))
+"""
+LEAST = 1e-6  # a gap below this counts as this: a mean of logarithms needs a floor
+
+
+def search(source, place, budget):
+    """Let a version search; return what it tells."""
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, str(place), str(budget)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def drawn(number, place):
+    """Draw a problem into a file; return what is known of its machine."""
+    from sigmastar.datasets import make_pautomac
+    from sigmastar.metrics import pautomac_perplexity
+
+    kind = ("hmm", "pfa", "dpfa")[number % 3]
+    problem = make_pautomac(kind, random_state=number)
+    np.savez(
+        place,
+        n_symbols=problem.model.n_symbols,
+        train_symbols=problem.train.symbols,
+        train_offsets=problem.train.offsets,
+        test_symbols=problem.test.symbols,
+        test_offsets=problem.test.offsets,
+        solution=problem.solution,
+    )
+    return {
+        "problem": number,
+        "kind": kind,
+        "true_states": problem.model.n_states,
+        "symbols": problem.model.n_symbols,
+        "strings": len(problem.train),
+        "truth": pautomac_perplexity(problem.model, problem.test, problem.solution),
+    }
+
+
+def summary(rows, budget):
+    """Say how near the truth a version is over all problems."""
+    gaps = np.array([max(row["perplexity"] - row["truth"], LEAST) for row in rows])
+    shares = 100 * gaps / [row["truth"] for row in rows]
+    used = np.array([row["seconds"] for row in rows]) / budget
+    cores = [row["processor_seconds"] / row["seconds"] for row in rows]
+    return (
+        f"{len(rows)} problems, geometric mean of gaps {np.exp(np.log(gaps).mean()):.4f}, "
+        f"{(shares <= 1).sum()} within 1 %, worst {shares.max():.2f} %; "
+        f"used {100 * used.min():.1f} to {100 * used.max():.1f} %, {np.mean(cores):.2f} cores"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=50)
+    parser.add_argument("--first", type=int, default=8000)
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds")
+    parser.add_argument("--before", type=Path, help="src of another checkout")
+    parser.add_argument("--output", type=Path, help="lines of JSON, read and added to")
+    options = parser.parse_args()
+    sources = {"here": Path(__file__).parents[1] / "src"}
+    if options.before is not None:
+        sources["before"] = options.before.resolve()
+    rows = []
+    if options.output is not None and options.output.exists():
+        rows = [json.loads(line) for line in options.output.read_text().splitlines()]
+    compiled: set[str] = set()
+    known = {(row["problem"], row["version"]) for row in rows}
+    print("problem kind states symbols strings version       gap      %  found seconds")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "problem.npz"
+        for number in range(options.first, options.first + options.problems):
+            left = [name for name in sources if (number, name) not in known]
+            if not left:
+                continue
+            machine = drawn(number, place)
+            for name in left:
+                if name not in compiled:
+                    search(sources[name], place, options.budget / 2)
+                    compiled.add(name)
+                row = machine | {"version": name} | search(sources[name], place, options.budget)
+                rows.append(row)
+                gap = row["perplexity"] - row["truth"]
+                print(
+                    f"{number:7d} {row['kind']:4} {row['true_states']:6d} {row['symbols']:7d} "
+                    f"{row['strings']:7d} {name:7} {gap:9.4f} {100 * gap / row['truth']:6.2f} "
+                    f"{row['states']:6d} {row['seconds']:7.1f}",
+                    flush=True,
+                )
+                if options.output is not None:
+                    with open(options.output, "a") as file:
+                        file.write(json.dumps(row) + "\n")
+    for name in sources:
+        for kind in ("hmm", "pfa", "dpfa", ""):
+            own = [r for r in rows if r["version"] == name and r["kind"].startswith(kind)]
+            if own:
+                print(f"{name}, {kind or 'all'}: {summary(own, options.budget)}")
+
+
+if __name__ == "__main__":
+    main()
