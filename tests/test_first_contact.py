@@ -314,6 +314,14 @@ def test_a_model_worse_than_frequencies_is_not_learned_in_silence():
         ss.SpectralWFA().fit(late)
 
 
+def test_parts_are_compared_with_frequencies_too():
+    late = ["x" * 12 + "abcdefgh"[i % 8] * 12 for i in range(40)]
+    parts = ss.Partitions.from_sequences([late[:20], late[20:]])
+    with pytest.warns(PoorModelWarning, match="a unigram has"):
+        learner = ss.SpectralWFA(1, statistics="prefix", basis_size=4, max_length=1).fit(parts)
+    assert learner.info_["training_perplexity"] > learner.info_["unigram_perplexity"]
+
+
 def test_a_model_that_expects_empty_sequences_is_not_learned_in_silence():
     logs = [f"open {what} close".split() for what in ["read"] * 50 + ["write"] * 30]
     logs += [["open", "close"]] * 10

@@ -149,6 +149,13 @@ def test_learn_by_likelihood_and_resume(tmp_path, data):
     assert ss.load(target) == first
 
 
+def test_demo_refuses_a_file_for_a_directory_before_it_begins(monkeypatch, tmp_path):
+    (tmp_path / "models").write_text("")
+    monkeypatch.setattr("sigmastar.bench.demo.run_demo", None)
+    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "models")])
+    assert "--output must be a directory" in str(result.exception)
+
+
 @pytest.mark.compiled
 def test_demo_compares_methods_with_the_truth():
     document = json.loads(run("demo", "--part", "automaton", "--strings", "300", "--json"))

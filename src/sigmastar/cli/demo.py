@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sigmastar.cli import choices, options
 from sigmastar.cli.options import choice, option
 from sigmastar.cli.output import emit_json, out, show_table, shown, wrote
+from sigmastar.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from sigmastar.bench.demo.automaton import AutomatonDemo
@@ -53,6 +54,8 @@ def demo(
     """
     from sigmastar.bench.demo import PARTS, run_demo, write_demo_report
 
+    if output is not None and output.exists() and not output.is_dir():
+        raise InvalidParameter(f"--output must be a directory; {str(output)!r} is a file.")
     wanted = [name for name in PARTS if name in part] if part else list(PARTS)
     told = 0
 

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sigmastar.automata.learn.room import leave_room, share_of_new
-from sigmastar.automata.learn.unigram import compare_with_unigram, weigh_empty_sequence
+from sigmastar.automata.learn.unigram import (
+    MOST_SEQUENCES,
+    compare_with_unigram,
+    weigh_empty_sequence,
+)
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.questions import Answering
 from sigmastar.automata.models.wfa import WFA
@@ -43,11 +47,11 @@ class AutomatonEstimator(Answering, SequenceEstimator):
             room = leave_room(learned.model, share)
             learned = Learned(room, {**learned.info, "unknown_share": share})
         super()._keep(learned, corpus)
-        if not isinstance(corpus, Corpus):  # parts that lie elsewhere are not read once more
-            return self
-        compared = compare_with_unigram(Learned(self.model_, self.info_), corpus)
+        # Of parts that lie elsewhere the first sequences are enough: no more are looked at anyway.
+        some = corpus if isinstance(corpus, Corpus) else corpus[:MOST_SEQUENCES]
+        compared = compare_with_unigram(Learned(self.model_, self.info_), some)
         self.info_ = {**self.info_, **compared.info}
-        for found in (compared, weigh_empty_sequence(self.model_, corpus)):
+        for found in (compared, weigh_empty_sequence(self.model_, some)):
             if found.is_poor:
                 warnings.warn(found.warning(type(self).__name__), PoorModelWarning, stacklevel=3)
                 break

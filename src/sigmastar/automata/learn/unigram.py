@@ -22,9 +22,15 @@ from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["Comparison", "EmptySequence", "compare_with_unigram", "weigh_empty_sequence"]
+__all__ = [
+    "MOST_SEQUENCES",
+    "Comparison",
+    "EmptySequence",
+    "compare_with_unigram",
+    "weigh_empty_sequence",
+]
 
-_MOST_SEQUENCES = 400
+MOST_SEQUENCES = 400
 _MOST_SYMBOLS = 40_000
 _FEWEST_EVENTS = 200  # symbols and ends: fewer tell nothing
 _MARGIN = 1.2  # times the unigram's perplexity, which chance alone hardly gives a good model
@@ -108,7 +114,7 @@ def compare_with_unigram(learned: Learned[WFA | HMM], corpus: Corpus) -> Compari
 def _compared(model: WFA | HMM, corpus: Corpus) -> Comparison:
     """Compare with the unigram of (the first of) the sequences that were learned from."""
     within = np.searchsorted(corpus.offsets, _MOST_SYMBOLS, side="right") - 1
-    some = corpus[: min(max(int(within), 1), _MOST_SEQUENCES)]
+    some = corpus[: min(max(int(within), 1), MOST_SEQUENCES)]
     counts = np.append(np.bincount(some.symbols), len(some)).astype(np.float64)
     events = float(counts.sum())
     seen = counts[counts > 0]
