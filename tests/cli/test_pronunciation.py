@@ -56,6 +56,17 @@ def test_several_outputs_of_a_word_are_all_right(folder):
     assert "Worst inputs" in shown
 
 
+def test_bad_lines_of_pairs_are_named_and_left_out_where_that_is_asked_for(folder):
+    (folder / "bad.tsv").write_text("ba\tB AH\nbroken\n" + "ki\tK IY\n" * 9)
+    train = ("transducer", "train", folder / "bad.tsv", "-o", folder / "bad.sigma")
+    options = ("-m", "joint-ngram", "--target", "words", "--on-error", "skip", "--json")
+    found = run(*train, *options)
+    assert "bad.tsv:2: expected at least 2 tab-separated columns" in found.stderr
+    assert json.loads(found.stdout)["pairs"] == 10
+    strict = CliRunner().invoke(app, list(map(str, (*train, "-m", "joint-ngram"))))
+    assert "bad.tsv:2" in str(strict.exception)
+
+
 def test_the_machine_is_written_with_its_tables(folder):
     run("transducer", "export", folder / "m.sigma", "-o", folder / "m.txt")
     assert (folder / "m.txt").read_text().startswith("0\t")

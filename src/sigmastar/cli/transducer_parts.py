@@ -46,7 +46,10 @@ StressOption = Annotated[
     bool, option("--stress/--no-stress", "Keep stress of phones in a dictionary.")
 ]
 ErrorOption = Annotated[
-    str, choice("--on-error", ("raise", "skip"), "What to do with bad lines of a dictionary")
+    str,
+    choice(
+        "--on-error", ("raise", "skip"), "What to do with bad lines of pairs or of a dictionary"
+    ),
 ]
 BeamOption = Annotated[
     int | None,
@@ -62,7 +65,10 @@ def read_given(
     from sigmastar.corpus.readers.dictionary import read_dictionary
 
     if format == "tsv":
-        pairs = read_pairs(path, **sides)
+        skip = on_error == "skip"
+        pairs = read_pairs(
+            path, **sides, left_out=(lambda error: note(f"left out: {error}")) if skip else None
+        )
         if len(pairs) == 0:
             source = "standard input" if path == "-" else path
             raise InvalidData(

@@ -215,6 +215,7 @@ def read_pairs(
     target_alphabet: Alphabet | None = None,
     unknown: Unknown | None = None,
     limit: int | None = None,
+    left_out: Callable[[ParseError], object] | None = None,
 ) -> PairCorpus:
     """Read pairs of sequences from tab-separated columns, or from JSON lines (``.jsonl``).
 
@@ -232,6 +233,9 @@ def read_pairs(
         What to do with symbols outside the alphabets.
     limit : int, optional
         Read at most so many pairs.
+    left_out : callable, optional
+        Hears, as an error, of every line of too few columns, which is then left out. Without it
+        such a line is refused.
     """
     for name, side in (("source", source), ("target", target)):
         check(name, side, Choice("chars", "words"))
@@ -244,7 +248,7 @@ def read_pairs(
         rows = (
             json_pairs(file, at_spaces)
             if base_name(file.path).endswith(JSON_LINES)
-            else tsv_pairs(file, (columns[0], columns[1]), at_spaces)
+            else tsv_pairs(file, (columns[0], columns[1]), at_spaces, left_out)
         )
         return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown, file.path)
 
