@@ -568,3 +568,11 @@ def test_whatever_is_asked_nothing_breaks(client, name, operation, request):
     response = client.post(f"/v1/models/{name}:{operation}", content=body, headers=headers)
     assert response.status_code in (200, 400, 404, 413, 422), response.text
     json.loads(response.text, parse_constant=pytest.fail)  # no NaN, no Infinity
+
+
+def test_each_path_takes_the_methods_that_are_described(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    for path, described in paths.items():
+        refusal = client.request("PURGE", path)  # a method that no path has
+        taken = {method.strip() for method in refusal.headers["allow"].split(",")}
+        assert taken - {"HEAD"} == {method.upper() for method in described}, path

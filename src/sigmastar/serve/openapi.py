@@ -32,19 +32,28 @@ _ERRORS = {
 
 def describe(store: ModelStore, limits: Limits) -> dict[str, Any]:
     """Return the document for the models that are served."""
+    form = _form(store)
     paths: dict[str, Any] = {
         "/health": _get("Whether the service answers.", {"type": "object"}, open_to_all=True),
         "/metrics": _get("Figures for Prometheus.", None),
         "/v1/models": _get("The models and what they can be asked.", {"type": "object"}),
         "/process": {
+            "get": {
+                "summary": "Tag a short text, as UDPipe's service does.",
+                "parameters": [
+                    {"name": n, "in": "query", "required": n in form["required"], "schema": schema}
+                    for n, schema in form["properties"].items()
+                ],
+                "responses": _responses({"type": "object"}),
+            },
             "post": {
                 "summary": "Tag text, as UDPipe's service does.",
                 "requestBody": {
                     "required": True,
-                    "content": {"application/x-www-form-urlencoded": {"schema": _form(store)}},
+                    "content": {"application/x-www-form-urlencoded": {"schema": form}},
                 },
                 "responses": _responses({"type": "object"}),
-            }
+            },
         },
     }
     for served in store:
