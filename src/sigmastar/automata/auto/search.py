@@ -3,10 +3,10 @@
 A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
 tracks grow HMMs and PFAs from random and from given starts (``learn/blocks/growth``),
 side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
-starts from the best PFA, and chains of HMMs from random states. The best candidates are mixed with weights fitted on the held-out part,
-and the grown ones among them are trained a little further on all sequences; models of moment
-learners and Gibbs averages stay as they are. What was done is written down as a recipe that gives
-the same model again without a clock.
+starts from the best PFA, and chains of HMMs from random states. The best candidates are mixed with
+weights fitted on the held-out part, and the grown ones among them are trained a little further on
+all sequences; models of moment learners and averages of samples stay as they are. What was done is
+written down as a recipe that gives the same model again without a clock.
 """
 
 from __future__ import annotations
