@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigmastar.automata.algebra import mixture
+from sigmastar.automata.auto.chains import chain_from
 from sigmastar.automata.auto.steps import (
     LAYOUT,
     QUICK_LEARNERS,
@@ -72,6 +73,8 @@ class _Replay:
         """Make one component of the mixture again."""
         if "starter" in part:
             return QUICK_LEARNERS[part["starter"]](self.train).model
+        if "chain" in part:
+            return chain_from(self.train, part["chain"])
         given = {
             name: given_start(QUICK_LEARNERS[name](self.train).model, self.train, self.seed)
             for verb, name in part["steps"]

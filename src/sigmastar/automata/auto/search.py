@@ -3,10 +3,10 @@
 A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
 tracks grow HMMs and PFAs from random and from given starts (``learn/blocks/growth``),
 side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
-starts from the best PFA. The best candidates are mixed with weights fitted on the held-out part,
-and the grown ones among them are trained a little further on all sequences; models of moment
-learners and Gibbs averages stay as they are. What was done is written down as a recipe that gives
-the same model again without a clock.
+starts from the best PFA, and chains of HMMs from random states. The best candidates are mixed with
+weights fitted on the held-out part, and the grown ones among them are trained a little further on
+all sequences; models of moment learners and averages of samples stay as they are. What was done is
+written down as a recipe that gives the same model again without a clock.
 """
 
 from __future__ import annotations
@@ -14,12 +14,19 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sigmastar.automata.algebra import mixture
+from sigmastar.automata.auto.candidates import (
+    Candidate,
+    Failure,
+    best_mixture,
+    leaderboard,
+    score_of,
+)
+from sigmastar.automata.auto.chains import ChainTrack, average_of
 from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
@@ -32,21 +39,19 @@ from sigmastar.automata.auto.steps import (
     pfa_of,
     refit,
 )
+from sigmastar.automata.auto.turns import BEHIND, AnyTrack, next_track
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
-from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import Track, family_named
-from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
 from sigmastar.automata.learn.gibbs import seconds_of_sweep
 from sigmastar.automata.models.hmm import HMM
-from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import SigmastarError
 from sigmastar.core.progress import Stage, stage
 from sigmastar.core.rng import RandomState, as_generator
-from sigmastar.core.types import FloatArray, Learned
+from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["learn_auto"]
@@ -55,46 +60,16 @@ QUICK = 0.15  # shares of the budget that have passed when each phase ends
 GROWING = 0.7
 SAMPLING = 0.82
 SLICE = 0.1  # share of the budget that a track samples at a time
-LESS = 4.0  # times that a family must have had less time than the best one to be advanced
+CHAIN_SIZES = (24, 64)
+CHAIN_SLICE = 0.06  # share of the budget that a chain sweeps at a time
+CLIMBING_SIZE = 40
+CLIMB = 0.2  # share of the budget for the climb of one chain
+CHAINS_CHOSEN = 2  # that give candidates
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
-_RANDOM = 2  # tracks of random starts, one of each family
 _SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
 AVERAGED = 480  # states of an average at most: to judge it costs by their square
-COMPONENTS = 6
-# Nats per sequence at which a family is given up: against a model that has no more to choose from,
-# and against one of about the same number of states.
-BEHIND, FAR_BEHIND = 0.02, 1.0
-CLOSE = 0.5  # within which families have the same time
-
-
-@dataclass
-class Candidate:
-    """Something that may be chosen: how it came about, and how it scores on held-out sequences."""
-
-    name: str
-    model: WFA | HMM
-    log_proba: FloatArray
-    seconds: float
-    recipe: dict[str, Any] | None = None
-    family: str | None = None
-    parameters: Parameters = field(default_factory=dict)
-    step_seconds: float = 0.0
-    weight: float = 0.0
-
-    @property
-    def score(self) -> float:
-        """Mean log-probability of a held-out sequence, impossible ones at a fixed price."""
-        return float(priced(self.log_proba).mean())
-
-
-class Failure(NamedTuple):
-    """A learner that could not do this problem, why, and how long it took to find out."""
-
-    name: str
-    failed: str
-    seconds: float
 
 
 def learn_auto(
@@ -129,7 +104,11 @@ def learn_auto(
         "components": [{"weight": c.weight, "name": c.name, **(c.recipe or {})} for c in chosen],
     }
     seconds = time.monotonic() - began
-    info = {"leaderboard": search.leaderboard(), "recipe": recipe, "seconds": seconds}
+    info = {
+        "leaderboard": leaderboard(search.candidates, search.failures),
+        "recipe": recipe,
+        "seconds": seconds,
+    }
     return Learned(model, info)
 
 
@@ -148,7 +127,10 @@ class _Search:
         self.failures: list[Failure] = []
         # A track holds old and new weights, their expected counts, and those of its thread's block.
         self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
-        self.tracks = [self._track(name, seed) for name in ("pfa", "hmm")]
+        self.tracks: list[AnyTrack] = [self._track(name, seed) for name in ("pfa", "hmm")]
+        self.tracks += [self._chain(size) for size in CHAIN_SIZES if size <= self.most_states]
+        self._random = len(self.tracks)
+        self._climbs = self.most_states < CLIMBING_SIZE
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -161,6 +143,10 @@ class _Search:
     def _track(self, name: str, seed: int) -> Track:
         seconds = SLICE * self.budget
         return Track(name, seed, self.most_states, corpus=self.train, slice_seconds=seconds)
+
+    def _chain(self, size: int, climb_seconds: float = 0.0) -> ChainTrack:
+        seconds = CHAIN_SLICE * self.budget
+        return ChainTrack(size, self.seed, self.train, self.held, seconds, climb_seconds)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
@@ -191,7 +177,7 @@ class _Search:
                 start = given_start(model, self.train, self.seed)
                 track = self._track("pfa", self.seed)
                 track.parameters, track.steps = start, [["given", name]]
-                self.tracks.insert(len(self.tracks) - _RANDOM, track)  # before random ones
+                self.tracks.insert(len(self.tracks) - self._random, track)  # before random ones
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
 
     def _close(self, name: str) -> bool:
@@ -214,7 +200,11 @@ class _Search:
     def _gather(self) -> None:
         """Make candidates of the tracks as they are now."""
         self.candidates = [c for c in self.candidates if c.family is None]
+        for chain in sorted(self._chains(), key=lambda chain: -chain.score)[:CHAINS_CHOSEN]:
+            self._add_chain(chain)
         for track in self.tracks:
+            if not isinstance(track, Track):
+                continue
             if track.steps and np.isfinite(track.score):
                 model = family_named(track.name).model(track.parameters, self.train.alphabet)
                 start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
@@ -231,6 +221,22 @@ class _Search:
                     step_seconds=track.step_seconds,
                 )
 
+    def _chains(self) -> list[ChainTrack]:
+        """Return the chains that have something to offer."""
+        return [track for track in self.tracks if isinstance(track, ChainTrack) and track.samples]
+
+    def _add_chain(self, chain: ChainTrack) -> None:
+        """Make a candidate of the average of a chain, as large as memory allows."""
+        samples, scored = chain.average()
+        if len(samples) * chain.n_states > self.largest:
+            return
+        model = average_of([sample.parameters for sample in samples], self.train.alphabet)
+        how = "climbing" if chain.climb_seconds else "sampled"
+        name = f"chain {chain.n_states} {how}, {len(samples)} averaged (seed {chain.seed % 1000})"
+        recipe = {"chain": chain.recipe(samples)}
+        candidate = Candidate(name, model, scored, chain.seconds, recipe, family="chain")
+        self.candidates.append(candidate)
+
     def _work(self, deadline: float) -> None:
         def running() -> bool:
             return not self._stopped and time.monotonic() < deadline
@@ -245,56 +251,27 @@ class _Search:
             finally:
                 with self._lock:
                     self._busy.discard(id(track))
+                    self._climb_if_sharp(track)
             self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
 
-    def _next_track(self) -> Track:
-        """Pick the track to advance: new ones, then the best of the family with least time.
-
-        A family that is behind counts what it had several times.
-        """
-        open_tracks = [
-            t
-            for t in self.tracks
-            if id(t) not in self._busy and not t.settled and not self._hopeless(t)
-        ]
-        fresh = [t for t in open_tracks if not t.size_scores]
-        if fresh:
-            return fresh[0]
-        if open_tracks:
-            spent = {"hmm": 0.0, "pfa": 0.0}
-            for t in self.tracks:  # a family that is being worked on can wait
-                spent[t.name] += t.seconds + (self.budget if id(t) in self._busy else 0.0)
-            highest = max(t.score for t in self.tracks)
-            close = {t.name for t in self.tracks if t.score > highest - CLOSE}
-            price = {name: 1.0 if name in close else LESS for name in spent}
-            return min(open_tracks, key=lambda t: (price[t.name] * spent[t.name], -t.score))
-        best = max(self.tracks, key=lambda t: t.score)
-        track = self._track(best.name, self.seed + len(self.tracks))
-        self.tracks.append(track)
+    def _next_track(self) -> AnyTrack:
+        """Pick the track to advance; when none is left, begin another like the best."""
+        track = next_track(self.tracks, self._busy, self.budget)
+        if track is None:
+            best = max((t for t in self.tracks if t.name != "chain"), key=lambda t: t.score)
+            track = self._track(best.name, self.seed + len(self.tracks))
+            self.tracks.append(track)
         return track
 
-    def _hopeless(self, track: Track) -> bool:
-        """Tell whether another family does clearly better with no more to choose from.
-
-        A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
-        size; an HMM, which gets close late, must not be clearly behind a PFA of half its size.
-        """
-        ahead = [
-            (size, score - track.score)
-            for other in self.tracks
-            if other.name != track.name and track.size_scores
-            for size, score in other.size_scores.items()
-        ]
-        fair, most = (0.5, CLOSE) if track.name == "hmm" else (1.0, BEHIND)
-        return any(
-            (lead > most and size <= fair * track.n_states)
-            or (lead > FAR_BEHIND and size <= 1.25 * track.n_states)
-            for size, lead in ahead
-        )
+    def _climb_if_sharp(self, track: AnyTrack) -> None:
+        """Let another chain climb where the first finds few arcs."""
+        if isinstance(track, ChainTrack) and track.sharp and not self._climbs:
+            self._climbs = True
+            self.tracks.append(self._chain(CLIMBING_SIZE, CLIMB * self.budget))
 
     def sample(self, deadline: float) -> None:
         """Average posterior samples that start from the best PFA, as time allows."""
-        best = max((c for c in self.candidates if c.family == "pfa"), key=_score, default=None)
+        best = max((c for c in self.candidates if c.family == "pfa"), key=score_of, default=None)
         room = deadline - time.monotonic()
         if (
             best is None
@@ -332,31 +309,13 @@ class _Search:
         return self.began + FINISHED * self.budget - min(needed, LONGEST_REFIT * self.budget)
 
     def choose(self) -> list[Candidate]:
-        """Pick the best candidate, or the mixture of probabilistic ones if that is better."""
-        for candidate in self.candidates:
-            candidate.weight = 0.0
-        best = max(self.candidates, key=_score)
-        proper = sorted(
-            (c for c in self.candidates if isinstance(c.model, (PFA, HMM))),
-            key=_score,
-            reverse=True,
-        )[:COMPONENTS]
-        while proper and sum(c.model.n_states for c in proper) > self.largest:
-            proper.pop()
-        if proper:
-            table = np.stack([c.log_proba for c in proper])
-            weights, score = mixture_weights(table)
-            if score > best.score:
-                for candidate, weight in zip(proper, weights, strict=True):
-                    candidate.weight = float(weight)
-                return [c for c in proper if c.weight > 0]
-        best.weight = 1.0
-        return [best]
+        """Pick the best candidate or mixture."""
+        return best_mixture(self.candidates, self.largest)
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
         """Train the grown components further on all sequences and put all together."""
         deadline = self.began + FINISHED * self.budget
-        trainable = [c for c in chosen if c.family is not None]
+        trainable = [c for c in chosen if c.parameters]
         steps = 0
         if trainable:
             forest = Forest(corpus, n_states=LAYOUT)
@@ -378,22 +337,3 @@ class _Search:
         if len(chosen) == 1:
             return chosen[0].model, steps
         return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
-
-    def leaderboard(self) -> list[dict[str, Any]]:
-        """Return a row for every candidate, best first, then those that failed."""
-        rows: list[dict[str, Any]] = [
-            {
-                "name": c.name,
-                "held_out": c.score,
-                "n_states": c.model.n_states,
-                "seconds": c.seconds,
-                "weight": c.weight,
-            }
-            for c in sorted(self.candidates, key=_score, reverse=True)
-        ]
-        nothing = {"held_out": -np.inf, "n_states": 0, "weight": 0.0}
-        return rows + [nothing | failure._asdict() for failure in self.failures]
-
-
-def _score(candidate: Candidate) -> float:
-    return candidate.score

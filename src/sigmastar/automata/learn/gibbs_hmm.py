@@ -20,7 +20,13 @@ from sigmastar.core.rng import RandomState, as_generator
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["log_joint_of_moves", "sample_hmm_on"]
+__all__ = [
+    "expected_parameters",
+    "log_dirichlet",
+    "log_joint_of_moves",
+    "sample_hmm_on",
+    "spread",
+]
 
 _POSSIBLE = 1e-6  # share of uniform outcomes in what chains begin from: no string is impossible
 
@@ -39,7 +45,7 @@ def sample_hmm_on(
     """
     rng = as_generator(random_state)
     states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
-    weights = HMMFamily().expand(_spread(start))
+    weights = HMMFamily().expand(spread(start))
     draw_states(corpus.symbols, corpus.offsets, *weights, states, rng)
     counts = MoveCounts.zero(len(start["initial"]), len(corpus.alphabet))
     count_moves(corpus.symbols, corpus.offsets, states, counts)
@@ -67,10 +73,10 @@ def log_joint_of_moves(counts: MoveCounts, a: float, b: float) -> float:
     """Return log P(strings, states) with the parameters integrated out."""
     outcomes = np.vstack([counts.uses, counts.ends]).T
     draws = ((counts.starts, b), (counts.moves, b), (outcomes, a))
-    return float(sum(_log_dirichlet(table, prior) for table, prior in draws))
+    return float(sum(log_dirichlet(table, prior) for table, prior in draws))
 
 
-def _log_dirichlet(table: FloatArray, prior: float) -> float:
+def log_dirichlet(table: FloatArray, prior: float) -> float:
     """Log-probability of draws from multinomials, one a row, under symmetric Dirichlet priors."""
     rows = np.atleast_2d(table)
     size = rows.shape[1] * prior
@@ -83,7 +89,7 @@ def _shares(counts: FloatArray) -> FloatArray:
     return shares
 
 
-def _spread(parameters: Parameters) -> Parameters:
+def spread(parameters: Parameters) -> Parameters:
     """Mix every distribution with a uniform one."""
     n, n_symbols = parameters["emission"].shape
     kept = 1.0 - _POSSIBLE
