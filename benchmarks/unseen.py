@@ -9,8 +9,7 @@ so a run that was stopped goes on.
     python benchmarks/unseen.py --problems 50 --first 8000 --before ../0.1.0/src --output FILE
 
 ``--versions here floor`` adds what is lost by who knows the true machine: EM that begins there and
-learns from the same strings, after the number of steps that is best on the test strings. What is
-lost then is chance: who has to find the machine as well can hardly lose less.
+learns from the same strings. What it loses is chance; arcs of no probability stay as they are.
 
 Gaps are perplexities above the truth's; ``used`` is the share of the budget that the search took by
 the clock, and ``cores`` the processor's seconds to those of the clock.
@@ -53,7 +52,7 @@ print(json.dumps({
 }))
 """
 VERSIONS = "here", "before", "floor"
-STEPS = 1, 2, 3, 5, 10, 20  # of EM
+STEPS = 20  # of EM, which has learned from its strings by then and hardly moves any more
 LEAST = 1e-6  # a gap below this counts as this: a mean of logarithms needs a floor
 
 
@@ -73,20 +72,17 @@ def search(source, place, budget):
 
 
 def floor(problem):
-    """Let EM begin at the true machine; return what it tells at the best of its steps."""
+    """Let EM begin at the true machine; return what it tells in the end."""
     learner = ss.BaumWelchHMM if isinstance(problem.model, ss.HMM) else ss.BaumWelchPFA
+    n_states = problem.model.n_states
     began, used = time.perf_counter(), time.process_time()
-    found = []
-    for steps in STEPS:
-        model = learner(
-            problem.model.n_states, init=problem.model, max_iter=steps, tol=0.0, n_restarts=1
-        ).fit(problem.train)
-        found.append(pautomac_perplexity(model, problem.test, problem.solution))
+    model = learner(n_states, init=problem.model, max_iter=STEPS, tol=0.0, n_restarts=1)
+    model.fit(problem.train)
     return {
-        "perplexity": min(found),
+        "perplexity": pautomac_perplexity(model, problem.test, problem.solution),
         "seconds": time.perf_counter() - began,
         "processor_seconds": time.process_time() - used,
-        "states": problem.model.n_states,
+        "states": n_states,
     }
 
 
