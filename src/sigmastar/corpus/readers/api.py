@@ -234,8 +234,7 @@ def read_pairs(
     limit : int, optional
         Read at most so many pairs.
     left_out : callable, optional
-        Hears, as an error, of every line of too few columns, which is then left out. Without it
-        such a line is refused.
+        Hears, as an error, of lines of too few columns, which are then not refused but left out.
     """
     for name, side in (("source", source), ("target", target)):
         check(name, side, Choice("chars", "words"))
@@ -245,11 +244,10 @@ def read_pairs(
         raise InvalidParameter(f"columns must be two integers of at least 0; got {columns!r}.")
     with Source(path) as file:
         at_spaces = (source == "words", target == "words")
-        rows = (
-            json_pairs(file, at_spaces)
-            if base_name(file.path).endswith(JSON_LINES)
-            else tsv_pairs(file, (columns[0], columns[1]), at_spaces, left_out)
-        )
+        if base_name(file.path).endswith(JSON_LINES):
+            rows = json_pairs(file, at_spaces)
+        else:
+            rows = tsv_pairs(file, (columns[0], columns[1]), at_spaces, left_out)
         return _paired(islice(rows, limit), source_alphabet, target_alphabet, unknown, file.path)
 
 
