@@ -1,17 +1,15 @@
 """The search within a budget chooses well and can be repeated from its recipe."""
 
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import sigmastar as ss
 from automata.oracles import random_pfa
-from sigmastar.automata.auto import search
+from sigmastar.automata.auto import search, steps
 from sigmastar.automata.auto.search import Candidate
 from sigmastar.automata.inference.expected_counts import Forest
-from sigmastar.automata.learn import gibbs
 from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
@@ -100,69 +98,69 @@ def test_a_learner_that_fails_is_listed_with_its_reason(monkeypatch):
     assert any(row["name"] == "separable" for row in found.leaderboard_)
 
 
-def test_the_cost_of_a_sweep_is_measured_on_a_part(monkeypatch):
-    """A clock that runs by points swept and by looks at the parameters tells what to expect."""
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(gibbs, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    monkeypatch.setattr(gibbs, "_TRIAL_POINTS", 500)
-    swept = []
-
-    def sweep(symbols, offsets, states, *rest):
-        swept.append(len(states))
-        clock.now += 0.001 * len(states)
-
-    def log_joint(*counts_and_priors):
-        clock.now += 0.5
-        return 0.0
-
-    monkeypatch.setattr(gibbs, "sweep", sweep)
-    monkeypatch.setattr(gibbs, "log_joint", log_joint)
-    seconds = gibbs.seconds_of_sweep(TRAIN, TRUTH, gibbs.GibbsSettings(), random_state=0)
-    assert max(swept) <= 500
-    assert seconds == pytest.approx(0.001 * (TRAIN.n_symbols + len(TRAIN)) + 0.5)
-
-
 def test_a_recipe_gives_the_same_model_again(found):
     again = ss.AutoWFA(recipe=found.recipe_).fit(TRAIN)
     assert again.model_ == found.model_
     assert again.recipe_ == found.recipe_
 
 
-def test_a_track_that_samples_is_made_again_from_its_steps():
+def test_a_track_is_made_again_from_its_steps():
     train, held = search.hold_out_part(TRAIN, 0)
-    forest = Forest(train, n_states=search.LAYOUT)
+    forest, part = Forest(train, n_states=search.LAYOUT), Forest(train[:200])
     start = PFAFamily().random(np.random.default_rng(4), 1, 3)
-    track = Track("pfa", 3, 24, start, [["given", "one"]], corpus=train, slice_seconds=0.1)
-    for _ in range(3):
+    track = Track("pfa", 3, 24, start, [["given", "one"]], part=part)
+    for _ in range(2):
         track.advance(forest, Forest(held), lambda: True)
-    assert "sample" in [verb for verb, _ in track.steps]
-    again = replay_track("pfa", 3, track.steps, forest, {"one": start}, train)
+    assert {"part", "long", "split"} <= {verb for verb, _ in track.steps}
+    again = replay_track("pfa", 3, track.steps, forest, {"one": start}, part)
     for name, array in track.parameters.items():
         assert np.array_equal(array, again[name])
 
 
-def test_the_sweeps_of_an_hmm_are_made_again_from_its_steps():
-    forest, steps = Forest(TRAIN), [["start", 4], ["em", 1], ["sample", 3]]
-    family = HMMFamily()
-    first = family.random(growth._rng(3, 4), 4, 3)
-    trained = em_step(forest, family, first).parameters
-    wanted, _ = growth.sampled("hmm", trained, TRAIN, growth._rng(3, 2), lambda n: n < 3)
-    again = replay_track("hmm", 3, steps, forest, {}, TRAIN)
-    for name, array in wanted.items():
+def test_plain_steps_of_old_recipes_are_taken():
+    forest, family = Forest(TRAIN), HMMFamily()
+    expected = family.random(growth._rng(3, 4), 4, 3)
+    for _ in range(3):
+        expected = em_step(forest, family, expected).parameters
+    again = replay_track("hmm", 3, [["start", 4], ["em", 3]], forest, {})
+    for name, array in expected.items():
         assert np.array_equal(array, again[name])
 
 
-@pytest.mark.parametrize("name", ["pfa", "hmm"])
-def test_sampling_on_improves_what_it_starts_from_and_counts_its_sweeps(name):
-    family = growth.family_named(name)
-    held = Forest(TEST)
-    start = family.random(np.random.default_rng(0), 8, 3)
-    sampled, done = growth.sampled(name, start, TRAIN, np.random.default_rng(1), lambda n: n < 40)
-    assert done == 40
-    least = float(ss.log_proba(TRUTH, TEST).mean())
-    before = least - held_out_score(held, family, start, 1)
-    after = least - held_out_score(held, family, sampled, 1)
-    assert after < 0.2 * before
+def test_many_strings_are_first_trained_on_in_part(monkeypatch):
+    assert steps.first_part(TRAIN, 0) is None
+    n_points = TRAIN.n_symbols + len(TRAIN)
+    monkeypatch.setattr(steps, "PART_POINTS", n_points // 10)
+    part = steps.first_part(TRAIN, 0)
+    assert len(part) == len(TRAIN) // 10
+    strings = ["".join(string) for string in part]
+    assert strings != ["".join(string) for string in TRAIN[: len(part)]]  # drawn at random
+    assert set(strings) <= {"".join(string) for string in TRAIN}
+    assert strings == ["".join(string) for string in steps.first_part(TRAIN, 0)]
+
+
+def scored(size, score):
+    parameters = PFAFamily().random(np.random.default_rng(size), size, 3)
+    return Track("pfa", 0, 99, parameters, [["start", size]], score=score)
+
+
+def test_the_best_are_sampled_and_of_equals_the_smaller(monkeypatch):
+    train, held = search.hold_out_part(TRAIN, 0)
+    found = search._Search(train, held, 0, time.monotonic(), 1.0, 2)
+    best, even, second, last = (
+        scored(9, -5.0),
+        scored(4, -5.0 - 0.9 * search.EVEN),
+        scored(3, -5.0 - 1.1 * search.EVEN),
+        scored(2, -6.0),
+    )
+    found.tracks = [last, second, even, best]
+    monkeypatch.setattr(found, "grow", lambda deadline, anew: None)
+    found.sample(np.inf)
+    sampled = found.tracks[-2:]
+    assert [track.n_states for track in sampled] == [4, 9]
+    assert [track.start is own.parameters for track, own in zip(sampled, (even, best), strict=True)]
+    assert sampled[0].origin["steps"] == [["start", 4]]
+    assert {last, second, even, best} <= set(found.tracks)
 
 
 def test_a_broken_recipe_is_refused():

@@ -8,15 +8,10 @@ import pytest
 import sigmastar as ss
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.kernels.gibbs_hmm import MoveCounts, count_moves, sweep_moves
-from sigmastar.automata.learn import gibbs_hmm
 from sigmastar.automata.learn.blocks.em_family import HMMFamily
 from sigmastar.automata.learn.blocks.em_step import held_out_score
-from sigmastar.automata.learn.gibbs import GibbsSettings
-from sigmastar.automata.learn.gibbs_hmm import (
-    expected_parameters,
-    log_joint_of_moves,
-    sample_hmm_on,
-)
+from sigmastar.automata.learn.chain import Chain
+from sigmastar.automata.learn.gibbs_hmm import expected_parameters, log_joint_of_moves
 
 CORPUS = ss.Corpus.from_sequences(["ab", "b"], alphabet=ss.Alphabet("ab"))
 A, B = 0.7, 0.4
@@ -77,30 +72,17 @@ def test_expected_parameters_are_distributions_of_counts_and_priors():
     np.testing.assert_allclose(parameters["initial"], [0.5, 0.5])
 
 
-def test_sweeps_and_what_is_expected_use_the_priors_that_are_set(monkeypatch):
-    used = []
-    for name, place in (("sweep_moves", 4), ("expected_parameters", 1)):
-        monkeypatch.setattr(
-            gibbs_hmm, name, lambda *given, at=place: used.append(given[at : at + 2])
-        )
-    start = HMMFamily().random(np.random.default_rng(0), 2, 2)
-    settings = GibbsSettings(outcome_prior=A, state_prior=B)
-    sample_hmm_on(CORPUS, start, lambda done: done < 2, settings=settings, random_state=0)
-    assert used == [(A, B)] * 3  # two sweeps, and the parameters
-
-
 @pytest.mark.compiled
 def test_sweeps_find_the_model_behind_strings():
     truth = ss.datasets.make_hmm(5, 6, random_state=3)
     train, fresh = ss.sample(truth, 3000, random_state=0), ss.sample(truth, 3000, random_state=1)
-    family, rng = HMMFamily(), np.random.default_rng(0)
-    start = family.random(rng, 10, len(train.alphabet))
+    family = HMMFamily()
+    start = family.random(np.random.default_rng(0), 10, len(train.alphabet))
     held = Forest(fresh, n_states=10)
-    settings = GibbsSettings(outcome_prior=0.02, state_prior=0.1)
-    found, done = sample_hmm_on(
-        train, start, lambda done: done < 150, settings=settings, random_state=rng
-    )
-    assert done == 150
+    chain = Chain("hmm", train, 10, 0, start)
+    chain.begin(1.0)
+    for _ in range(150):
+        chain.sweep()
     best = float(ss.log_proba(truth, fresh).mean())
     before = held_out_score(held, family, start, 1)
-    assert held_out_score(held, family, found, 1) > best - 0.02 * (best - before)
+    assert held_out_score(held, family, chain.parameters, 1) > best - 0.02 * (best - before)

@@ -1,7 +1,10 @@
-"""Chains of HMMs in the search: advanced for some time at a go, judged by held-out strings.
+"""Chains in the search: advanced for some time at a go, judged by held-out strings.
 
-What a chain offers is an average of several of its later samples. A chain of few arcs climbs: it
-sweeps over shares of the strings that double before it comes to all of them.
+What a chain offers is an average over its later sweeps: of several stretches of sweeps one
+automaton each, mixed in equal shares. A chain begins with states at random or with those of a
+model that was trained before; one that climbs sweeps over shares of the strings that double
+before it comes to all of them. When all has been judged, a chain that was chosen goes on over all
+strings, those that it was judged by included.
 """
 
 from __future__ import annotations
@@ -9,89 +12,85 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from sigmastar.automata.algebra import mixture
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.inference.scoring import log_proba
-from sigmastar.automata.learn.blocks.em_family import HMMFamily, Parameters
+from sigmastar.automata.learn.blocks.em_family import Parameters
+from sigmastar.automata.learn.blocks.growth import family_named
 from sigmastar.automata.learn.blocks.mixing import priced
-from sigmastar.automata.learn.hmm_chain import HMMChain, replay_chain
+from sigmastar.automata.learn.chain import Chain, Segment, added, replay_chain
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["SHARP", "ChainTrack", "average_of", "chain_from"]
+__all__ = ["ChainTrack", "average_of", "chain_from", "finished", "stretches"]
 
 AVERAGED = 320  # states of an average at most
-MOST_SAMPLES = 8  # that are averaged; as many again and half may wait for it
+MOST_STRETCHES = 8  # that are averaged; cuts are twice as many at the most
 HALVINGS = 7  # of the share that a climb begins with
-SHARP = 0.05  # prior of next states below which a machine has few arcs: climbing pays
-LEAST_SWEEPS = 20  # that must fit into the time a chain has at a go
+LEAST_SWEEPS = 8  # that must fit into the time a chain has at a go
 TRIAL_POINTS = 20_000
+FINISHER = 1  # added to the seed of a chain that goes on over all strings
 
 
-class Sample(NamedTuple):
-    """Parameters after so many sweeps of a chain's last phase, and how they score."""
-
-    sweep: int
-    parameters: Parameters
-    log_proba: FloatArray
-
-
-@dataclass
+@dataclass(eq=False)
 class ChainTrack:
     """One chain.
 
     Attributes
     ----------
-    n_states, seed
-        Size of the HMM, and seed of everything random.
+    family, n_states, seed
+        "hmm" or "pfa", size, and seed of everything random.
     corpus, held
         What to sweep over, and what to judge by.
     slice_seconds, climb_seconds
         Time for sweeps at a go, and for the climb before them (0: none).
+    start, origin
+        Parameters to begin with, and the recipe that gives them.
     score
         Mean log-likelihood of held-out strings under the average.
     """
 
+    family: str
     n_states: int
     seed: int
     corpus: Corpus
     held: Corpus
     slice_seconds: float
     climb_seconds: float = 0.0
+    start: Parameters | None = None
+    origin: dict[str, Any] = field(default_factory=dict)
     name: str = "chain"
     score: float = -np.inf
     seconds: float = 0.0
     step_seconds: float = 0.0
     settled: bool = False
-    deadline: float = np.inf
     size_scores: dict[int, float] = field(default_factory=dict)
-    samples: list[Sample] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    average: list[Segment] = field(default_factory=list)  # the stretches that score so
+    log_proba: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        self._spacing = self.slice_seconds / 6.0  # seconds between samples
-        self.chain: HMMChain | None = None
-
-    @property
-    def sharp(self) -> bool:
-        """Whether the machine seems to have few arcs."""
-        return self.chain is not None and self.chain.priors[1] < SHARP
+        self._spacing = self.slice_seconds / 6.0  # seconds between cuts
+        self.chain: Chain | None = None
 
     def advance(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
-        """Sweep for a slice of time, keep samples, and judge their average."""
+        """Sweep for a slice of time, and judge what all sweeps so far give."""
         began = time.monotonic()
         if self.chain is None:
             self._begin(running)
         if self.chain is not None and not self.settled:
-            self._sweep(self.chain, running)
-        if self.samples:
-            self.score = float(priced(self.average()[1]).mean())
+            until = time.monotonic() + self.slice_seconds
+            self._spacing = swept(self.chain, self.segments, self._spacing, until, running)
+        if self.segments:
+            self._judge()
         self.size_scores[self.n_states] = self.score
         self.seconds += time.monotonic() - began
 
@@ -99,16 +98,11 @@ class ChainTrack:
         """Begin with all strings, or climb to them; not at all if sweeps take too long."""
         n_points = self.corpus.n_symbols + len(self.corpus)
         share = min(TRIAL_POINTS / n_points, 1.0)
-        trial = HMMChain(self.corpus, self.n_states, self.seed)
-        trial.begin(share)
-        trial.sweep()  # may compile
-        began = time.monotonic()
-        trial.sweep()
-        self.step_seconds = (time.monotonic() - began) / share
+        self.step_seconds = self._trial(share) / share
         if LEAST_SWEEPS * self.step_seconds > self.slice_seconds:
             self.settled = True
             return
-        self.chain = HMMChain(self.corpus, self.n_states, self.seed)
+        self.chain = Chain(self.family, self.corpus, self.n_states, self.seed, self.start)
         if self.climb_seconds:
             for halvings in range(HALVINGS, 0, -1):
                 until = time.monotonic() + self.climb_seconds / HALVINGS
@@ -117,50 +111,118 @@ class ChainTrack:
                     self.chain.sweep()
         self.chain.begin(1.0)
 
-    def _sweep(self, chain: HMMChain, running: Callable[[], bool]) -> None:
-        began = kept = time.monotonic()
-        while running() and (now := time.monotonic()) - began < self.slice_seconds:
-            chain.sweep()
-            if now - kept > self._spacing:
-                self._keep(chain)
-                kept = time.monotonic()
+    def _trial(self, share: float) -> float:
+        """Return the seconds of a sweep over a share of the strings."""
+        trial = Chain(self.family, self.corpus, self.n_states, self.seed, self.start)
+        trial.begin(share)
+        trial.sweep()  # may compile
+        began = time.monotonic()
+        trial.sweep()
+        return time.monotonic() - began
 
-    def _keep(self, chain: HMMChain) -> None:
-        """Keep what the chain has now; of too many samples every other."""
-        model = HMMFamily().model(chain.parameters, self.corpus.alphabet)
-        scored = log_proba(model, self.held)
-        self.samples.append(Sample(int(chain.phases[-1][1]), chain.parameters, scored))
-        if len(self.samples) > 2 * MOST_SAMPLES:
-            del self.samples[::2]
-            self._spacing *= 2.0
+    def _judge(self) -> None:
+        later = self.segments[len(self.segments) // 2 :]
+        self.average = stretches(later, self.n_states)
+        self.log_proba = log_proba(self.model(), self.held)
+        self.score = float(priced(self.log_proba).mean())
 
-    def average(self) -> tuple[list[Sample], FloatArray]:
-        """Return samples of the later half, as many as may be averaged, and how they score."""
-        most = min(max(AVERAGED // self.n_states, 1), MOST_SAMPLES)
-        later = self.samples[len(self.samples) // 2 :]
-        where = np.unique(np.linspace(len(later) - 1, 0, min(most, len(later))).astype(int))
-        chosen = [later[i] for i in where]
-        together = np.logaddexp.reduce([sample.log_proba for sample in chosen], axis=0)
-        return chosen, together - np.log(len(chosen))
+    def model(self) -> WFA | HMM:
+        """Return the average."""
+        parameters = [stretch.parameters for stretch in self.average]
+        return average_of(self.family, parameters, self.corpus.alphabet)
 
-    def recipe(self, samples: list[Sample]) -> dict[str, Any]:
-        """Return how to make the average of these samples again."""
+    def recipe(self) -> dict[str, Any]:
+        """Return how to make the average again."""
         if self.chain is None:
             return {}
-        return {
+        chain = {
+            "name": self.family,
             "n_states": self.n_states,
             "seed": self.seed,
             "phases": [list(phase) for phase in self.chain.phases],
-            "kept": [sample.sweep for sample in samples],
+            "kept": [[stretch.first, stretch.last] for stretch in self.average],
         }
+        return {**self.origin, "chain": chain}
 
 
-def average_of(parameters: list[Parameters], alphabet: Alphabet) -> WFA | HMM:
-    """Return the mixture, in equal shares, of the HMMs of these parameters."""
-    models = [HMMFamily().model(each, alphabet) for each in parameters]
+def swept(
+    chain: Chain,
+    segments: list[Segment],
+    spacing: float,
+    until: float,
+    running: Callable[[], bool],
+) -> float:
+    """Sweep until then and cut every so many seconds; return the seconds between cuts at the end.
+
+    Of too many segments two become one each.
+    """
+    cut = time.monotonic()
+    while running() and (now := time.monotonic()) < until:
+        chain.sweep()
+        if now - cut > spacing and (segment := chain.cut()) is not None:
+            segments.append(segment)
+            cut = now
+            if len(segments) >= 4 * MOST_STRETCHES:
+                segments[:] = [added(segments[i : i + 2]) for i in range(0, len(segments), 2)]
+                spacing *= 2.0
+    return spacing
+
+
+def stretches(segments: list[Segment], n_states: int) -> list[Segment]:
+    """Join segments to as many stretches as may be averaged."""
+    most = min(max(AVERAGED // n_states, 1), MOST_STRETCHES, len(segments))
+    bounds = np.linspace(0, len(segments), most + 1).round().astype(int)
+    return [added(segments[i:j]) for i, j in pairwise(bounds)]
+
+
+def average_of(name: str, parameters: list[Parameters], alphabet: Alphabet) -> WFA | HMM:
+    """Return the mixture, in equal shares, of the models of these parameters."""
+    models = [family_named(name).model(each, alphabet) for each in parameters]
     return mixture(models, np.full(len(models), 1.0 / len(models)))
 
 
-def chain_from(corpus: Corpus, recipe: dict[str, Any]) -> WFA | HMM:
-    """Make an average again from its recipe."""
-    return average_of(replay_chain(corpus, **recipe), corpus.alphabet)
+def finished(
+    track: ChainTrack, corpus: Corpus, until: float, running: Callable[[], bool]
+) -> tuple[WFA | HMM, dict[str, Any]]:
+    """Go on over all strings until then; return the average, and how to make it from the chain.
+
+    Nothing can be judged any more: what was learned of nine tenths fits, and needs no more than a
+    few sweeps to settle among all. If there is no time for any, the average stays as it is.
+    """
+    if track.chain is None:
+        return track.model(), {}
+    start = track.chain.parameters
+    chain = Chain(track.family, corpus, track.n_states, track.seed + FINISHER, start)
+    chain.begin(1.0)
+    segments: list[Segment] = []
+    spacing = max(until - time.monotonic(), 0.0) / (4 * MOST_STRETCHES)
+    swept(chain, segments, spacing, until, running)
+    later = segments[len(segments) // 8 :]
+    if len(later) < 2:
+        return track.model(), {}
+    average = stretches(later, track.n_states)
+    parameters = [stretch.parameters for stretch in average]
+    kept = [[stretch.first, stretch.last] for stretch in average]
+    on_all = {"phases": [list(phase) for phase in chain.phases], "kept": kept}
+    return average_of(track.family, parameters, corpus.alphabet), on_all
+
+
+def chain_from(
+    corpus: Corpus,
+    recipe: dict[str, Any],
+    start: Parameters | None = None,
+    whole: Corpus | None = None,
+    on_all: dict[str, Any] | None = None,
+) -> WFA | HMM:
+    """Make an average again from its recipe, and what became of it over all strings, if it did."""
+    found, chain = replay_chain(corpus=corpus, start=start, **recipe)
+    if whole is not None and on_all:
+        found, _ = replay_chain(
+            recipe["name"],
+            whole,
+            recipe["n_states"],
+            recipe["seed"] + FINISHER,
+            start=chain.parameters,
+            **on_all,
+        )
+    return average_of(recipe["name"], found, corpus.alphabet)

@@ -11,12 +11,14 @@ from sigmastar.automata.auto.chains import chain_from
 from sigmastar.automata.auto.steps import (
     LAYOUT,
     QUICK_LEARNERS,
+    first_part,
     gibbs_from,
     given_start,
     hold_out_part,
     refit,
 )
 from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import family_named, replay_track
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
@@ -63,7 +65,10 @@ class _Replay:
 
     def __init__(self, corpus: Corpus, seed: int, refit_steps: int, n_jobs: int | None) -> None:
         self.train, _ = hold_out_part(corpus, seed)
+        self.corpus = corpus
         self.forest = Forest(self.train, n_states=LAYOUT)
+        few = first_part(self.train, seed)
+        self.part = None if few is None else Forest(few, n_states=LAYOUT)
         self.whole = Forest(corpus, n_states=LAYOUT)
         self.seed = seed
         self.refit_steps = refit_steps
@@ -73,8 +78,8 @@ class _Replay:
         """Make one component of the mixture again."""
         if "starter" in part:
             return QUICK_LEARNERS[part["starter"]](self.train).model
-        if "chain" in part:
-            return chain_from(self.train, part["chain"])
+        if "steps" not in part:  # a chain from random states
+            return self._chain(part, None)
         given = {
             name: given_start(QUICK_LEARNERS[name](self.train).model, self.train, self.seed)
             for verb, name in part["steps"]
@@ -82,9 +87,14 @@ class _Replay:
         }
         family = part["family"]
         parameters = replay_track(
-            family, part["seed"], part["steps"], self.forest, given, self.train
+            family, part["seed"], part["steps"], self.forest, given, self.part
         )
+        if "chain" in part:
+            return self._chain(part, parameters)
         if "gibbs" in part:
             return gibbs_from(parameters, self.train, part["gibbs"]["n_sweeps"], self.seed)
         parameters = refit(family, parameters, self.whole, self.refit_steps, self.n_jobs)
         return family_named(family).model(parameters, self.train.alphabet)
+
+    def _chain(self, part: Mapping[str, Any], start: Parameters | None) -> WFA | HMM:
+        return chain_from(self.train, part["chain"], start, self.corpus, part.get("all"))

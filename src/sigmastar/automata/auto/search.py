@@ -2,11 +2,11 @@
 
 A tenth of the sequences is held out. Moment learners give quick candidates and starting points;
 tracks grow HMMs and PFAs from random and from given starts (``learn/blocks/growth``),
-side by side on the available cores, and a family that falls behind is given up; Gibbs sampling
-starts from the best PFA, and chains of HMMs from random states. The best candidates are mixed with
-weights fitted on the held-out part, and the grown ones among them are trained a little further on
-all sequences; models of moment learners and averages of samples stay as they are. What was done is
-written down as a recipe that gives the same model again without a clock.
+side by side on the available cores, and a family that falls behind is given up; chains sample the
+posterior, from random states and then from the best models that grew. The best candidates are
+mixed with weights fitted on the held-out part, and go on over all sequences: grown ones are trained
+further, and chains sweep on; models of moment learners stay as they are. What was done is written
+down as a recipe that gives the same model again without a clock.
 """
 
 from __future__ import annotations
@@ -24,26 +24,22 @@ from sigmastar.automata.auto.candidates import (
     Failure,
     best_mixture,
     leaderboard,
-    score_of,
 )
-from sigmastar.automata.auto.chains import ChainTrack, average_of
+from sigmastar.automata.auto.chains import ChainTrack, finished
 from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
     QUICK_LEARNERS,
     REFINED,
-    gibbs_from,
-    gibbs_settings,
+    first_part,
     given_start,
     hold_out_part,
-    pfa_of,
     refit,
 )
 from sigmastar.automata.auto.turns import BEHIND, AnyTrack, next_track
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
 from sigmastar.automata.learn.blocks.growth import Track, family_named
-from sigmastar.automata.learn.gibbs import seconds_of_sweep
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
@@ -57,19 +53,18 @@ from sigmastar.corpus.corpus import Corpus
 __all__ = ["learn_auto"]
 
 QUICK = 0.15  # shares of the budget that have passed when each phase ends
-GROWING = 0.7
-SAMPLING = 0.82
-SLICE = 0.1  # share of the budget that a track samples at a time
-CHAIN_SIZES = (24, 64)
-CHAIN_SLICE = 0.06  # share of the budget that a chain sweeps at a time
-CLIMBING_SIZE = 40
-CLIMB = 0.2  # share of the budget for the climb of one chain
-CHAINS_CHOSEN = 2  # that give candidates
+GROWING = 0.5
+SAMPLING = 0.76
+# Sizes that random starts are tried with. A PFA of many states has room for what it needs not.
+FIRST = {"pfa": (16, 24, 40, 64), "hmm": (16, 40)}
+SLICE = 0.06  # share of the budget that a track has at a time
+CLIMBING = {"pfa": 64, "hmm": 40}  # sizes of chains that climb from random states
+CLIMB = 0.12  # share of the budget for the climb of one
+EVEN = 0.003  # nats per sequence within which the smaller machine is sampled
+CHAINS_CHOSEN = 3  # that give candidates
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
 REFIT_STEPS = 6
-_SAMPLES = 4  # automata that Gibbs sampling averages: two of each of two chains
-AVERAGED = 480  # states of an average at most: to judge it costs by their square
 
 
 def learn_auto(
@@ -94,7 +89,8 @@ def learn_auto(
         search.learn_quickly()
         search.grow(began + GROWING * time_budget)
         search.sample(began + SAMPLING * time_budget)
-        search.grow(search.time_to_refit())  # what the others have left
+        if all(candidate.track is None for candidate in search.choose()):
+            search.grow(search.time_to_refit())  # chains have nothing to do with all strings
         chosen = search.choose()
         model, steps = search.finish(chosen, corpus)
     recipe = {
@@ -127,10 +123,6 @@ class _Search:
         self.failures: list[Failure] = []
         # A track holds old and new weights, their expected counts, and those of its thread's block.
         self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
-        self.tracks: list[AnyTrack] = [self._track(name, seed) for name in ("pfa", "hmm")]
-        self.tracks += [self._chain(size) for size in CHAIN_SIZES if size <= self.most_states]
-        self._random = len(self.tracks)
-        self._climbs = self.most_states < CLIMBING_SIZE
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -139,14 +131,34 @@ class _Search:
         self.forest = Forest(train, n_states=LAYOUT)
         self.layout_seconds = time.monotonic() - started
         self.held_forest = Forest(held, n_states=LAYOUT)
+        part = first_part(train, seed)
+        self.part = None if part is None else Forest(part, n_states=LAYOUT)
+        self.tracks: list[AnyTrack] = self._random_tracks()
+        self._random = len(self.tracks)
 
-    def _track(self, name: str, seed: int) -> Track:
+    def _random_tracks(self) -> list[AnyTrack]:
+        """Return tracks that begin at random: first of each family, then other sizes."""
+        sizes = [(name, size) for name in FIRST for size in FIRST[name]]
+        sizes.sort(key=lambda pair: FIRST[pair[0]].index(pair[1]))
+        tracks: list[AnyTrack] = [
+            self._track(name, self.seed, size) for name, size in sizes if size <= self.most_states
+        ]
+        chains = [
+            self._chain(name, size, climb_seconds=CLIMB * self.budget)
+            for name, size in CLIMBING.items()
+            if size <= self.most_states
+        ]
+        return tracks[:2] + chains + tracks[2:]
+
+    def _track(self, name: str, seed: int, first: int = 0) -> Track:
         seconds = SLICE * self.budget
-        return Track(name, seed, self.most_states, corpus=self.train, slice_seconds=seconds)
+        return Track(
+            name, seed, self.most_states, first=first, part=self.part, slice_seconds=seconds
+        )
 
-    def _chain(self, size: int, climb_seconds: float = 0.0) -> ChainTrack:
-        seconds = CHAIN_SLICE * self.budget
-        return ChainTrack(size, self.seed, self.train, self.held, seconds, climb_seconds)
+    def _chain(self, family: str, size: int, **more: Any) -> ChainTrack:
+        seconds = SLICE * self.budget
+        return ChainTrack(family, size, self.seed, self.train, self.held, seconds, **more)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
@@ -185,11 +197,14 @@ class _Search:
         best = max((c.score for c in self.candidates), default=-np.inf)
         return any(c.name == name and c.score > best - BEHIND for c in self.candidates)
 
-    def grow(self, deadline: float) -> None:
-        """Advance tracks until the deadline, as many at a time as there are cores."""
+    def grow(self, deadline: float, anew: bool = True) -> None:
+        """Advance tracks until the deadline, as many at a time as there are cores.
+
+        When none is left, another one begins ``anew``.
+        """
         with ThreadPoolExecutor(self.workers) as pool:
             try:
-                outcomes = [pool.submit(self._work, deadline) for _ in range(self.workers)]
+                outcomes = [pool.submit(self._work, deadline, anew) for _ in range(self.workers)]
                 for outcome in outcomes:
                     outcome.result()
             except BaseException:
@@ -203,99 +218,93 @@ class _Search:
         for chain in sorted(self._chains(), key=lambda chain: -chain.score)[:CHAINS_CHOSEN]:
             self._add_chain(chain)
         for track in self.tracks:
-            if not isinstance(track, Track):
-                continue
-            if track.steps and np.isfinite(track.score):
-                model = family_named(track.name).model(track.parameters, self.train.alphabet)
-                start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
-                name = f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
-                steps = [list(step) for step in track.steps]  # the track may go on
-                recipe = {"family": track.name, "seed": track.seed, "steps": steps}
+            if isinstance(track, Track) and track.steps and np.isfinite(track.score):
                 self._add(
-                    name,
-                    model,
+                    self._title(track),
+                    family_named(track.name).model(track.parameters, self.train.alphabet),
                     track.seconds,
-                    recipe=recipe,
+                    recipe=self._recipe(track),
                     family=track.name,
                     parameters=track.parameters,
                     step_seconds=track.step_seconds,
                 )
 
+    def _title(self, track: Track) -> str:
+        start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
+        return f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
+
+    def _recipe(self, track: Track) -> dict[str, Any]:
+        steps = [list(step) for step in track.steps]  # the track may go on
+        return {"family": track.name, "seed": track.seed, "steps": steps}
+
     def _chains(self) -> list[ChainTrack]:
         """Return the chains that have something to offer."""
-        return [track for track in self.tracks if isinstance(track, ChainTrack) and track.samples]
+        return [track for track in self.tracks if isinstance(track, ChainTrack) and track.average]
 
     def _add_chain(self, chain: ChainTrack) -> None:
         """Make a candidate of the average of a chain, as large as memory allows."""
-        samples, scored = chain.average()
-        if len(samples) * chain.n_states > self.largest:
+        if len(chain.average) * chain.n_states > self.largest:
             return
-        model = average_of([sample.parameters for sample in samples], self.train.alphabet)
         how = "climbing" if chain.climb_seconds else "sampled"
-        name = f"chain {chain.n_states} {how}, {len(samples)} averaged (seed {chain.seed % 1000})"
-        recipe = {"chain": chain.recipe(samples)}
-        candidate = Candidate(name, model, scored, chain.seconds, recipe, family="chain")
-        self.candidates.append(candidate)
+        name = f"{chain.family} {chain.n_states} {how}, {len(chain.average)} averaged"
+        recipe = chain.recipe()
+        self.candidates.append(
+            Candidate(
+                name,
+                chain.model(),
+                chain.log_proba,
+                chain.seconds,
+                recipe,
+                family="chain",
+                track=chain,
+            )
+        )
 
-    def _work(self, deadline: float) -> None:
+    def _work(self, deadline: float, anew: bool = True) -> None:
         def running() -> bool:
             return not self._stopped and time.monotonic() < deadline
 
         while running():
             with self._lock:
-                track = self._next_track()
+                track = self._next_track(anew)
+                if track is None:
+                    return
                 self._busy.add(id(track))
-            track.deadline = deadline
             try:
                 track.advance(self.forest, self.held_forest, running)
             finally:
                 with self._lock:
                     self._busy.discard(id(track))
-                    self._climb_if_sharp(track)
             self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
 
-    def _next_track(self) -> AnyTrack:
-        """Pick the track to advance; when none is left, begin another like the best."""
+    def _next_track(self, anew: bool = True) -> AnyTrack | None:
+        """Pick the track to advance; when none is left, begin another like the best if wanted."""
         track = next_track(self.tracks, self._busy, self.budget)
-        if track is None:
+        if track is None and anew:
             best = max((t for t in self.tracks if t.name != "chain"), key=lambda t: t.score)
             track = self._track(best.name, self.seed + len(self.tracks))
             self.tracks.append(track)
         return track
 
-    def _climb_if_sharp(self, track: AnyTrack) -> None:
-        """Let another chain climb where the first finds few arcs."""
-        if isinstance(track, ChainTrack) and track.sharp and not self._climbs:
-            self._climbs = True
-            self.tracks.append(self._chain(CLIMBING_SIZE, CLIMB * self.budget))
-
     def sample(self, deadline: float) -> None:
-        """Average posterior samples that start from the best PFA, as time allows."""
-        best = max((c for c in self.candidates if c.family == "pfa"), key=score_of, default=None)
-        room = deadline - time.monotonic()
-        if (
-            best is None
-            or room < 1.0
-            or best.score < max(c.score for c in self.candidates) - BEHIND
-        ):
-            return
-        n_states = len(best.parameters["initial"])
-        if _SAMPLES * n_states > min(self.largest, AVERAGED):
-            return
-        # Chains run side by side, and so slow each other down. Better too few than too late.
-        start = pfa_of(best.parameters, self.train)
-        sweep = seconds_of_sweep(self.train, start, gibbs_settings(1), random_state=self.seed)
-        n_sweeps = int(min((deadline - time.monotonic()) / (2.0 * sweep), 300))
-        if n_sweeps < 12:
-            return
-        started = time.monotonic()
-        model = gibbs_from(best.parameters, self.train, n_sweeps, self.seed)
-        self._add(
-            f"gibbs {n_states} from {best.name}",
-            model,
-            time.monotonic() - started,
-            recipe={"gibbs": {"n_sweeps": n_sweeps}, **(best.recipe or {})},
-        )
+        """Sample from the best tracks, as many as there are cores, by chains that start there."""
+        left = [track for track in self.tracks if np.isfinite(track.score)]
+        chosen: list[AnyTrack] = []
+        while left and len(chosen) < max(self.workers, 2):
+            best = max(track.score for track in left)
+            track = min((t for t in left if t.score > best - EVEN), key=lambda t: t.n_states)
+            left.remove(track)
+            if isinstance(track, ChainTrack):
+                chosen.append(track)
+                continue
+            family, size = track.name, track.n_states
+            start, origin = track.parameters, self._recipe(track)
+            chosen.append(self._chain(family, size, start=start, origin=origin))
+        others = [track for track in self.tracks if track not in chosen]
+        self.tracks = chosen
+        self.grow(deadline, anew=False)
+        self.tracks = others + chosen
+        self._gather()
 
     def time_to_refit(self) -> float:
         """Return when the last part must begin to be done in time.
@@ -313,27 +322,51 @@ class _Search:
         return best_mixture(self.candidates, self.largest)
 
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
-        """Train the grown components further on all sequences and put all together."""
+        """Let the components learn from all sequences, too, and put all together."""
         deadline = self.began + FINISHED * self.budget
-        trainable = [c for c in chosen if c.parameters]
-        steps = 0
-        if trainable:
-            forest = Forest(corpus, n_states=LAYOUT)
-            states = [c.parameters for c in trainable]
-            while steps < REFIT_STEPS:
-                started = time.monotonic()
-                states = [
-                    refit(str(c.family), p, forest, 1, self.workers)
-                    for c, p in zip(trainable, states, strict=True)
-                ]
-                steps += 1
-                self._tell(f"refit {steps}")
-                if 2 * time.monotonic() - started > deadline:
-                    break
-            for candidate, parameters in zip(trainable, states, strict=True):
-                candidate.model = family_named(str(candidate.family)).model(
-                    parameters, corpus.alphabet
-                )
+        steps = self._train_on_all([c for c in chosen if c.parameters], corpus, deadline)
+        self._sweep_over_all([c for c in chosen if c.track is not None], corpus, deadline)
         if len(chosen) == 1:
             return chosen[0].model, steps
         return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
+
+    def _train_on_all(self, trained: list[Candidate], corpus: Corpus, deadline: float) -> int:
+        """Train grown components a few steps further; return how many."""
+        if not trained:
+            return 0
+        forest = Forest(corpus, n_states=LAYOUT)
+        states = [c.parameters for c in trained]
+        steps = 0
+        while steps < REFIT_STEPS:
+            started = time.monotonic()
+            states = [
+                refit(str(c.family), p, forest, 1, self.workers)
+                for c, p in zip(trained, states, strict=True)
+            ]
+            steps += 1
+            self._tell(f"refit {steps}")
+            if 2 * time.monotonic() - started > deadline:
+                break
+        for candidate, parameters in zip(trained, states, strict=True):
+            family = family_named(str(candidate.family))
+            candidate.model = family.model(parameters, corpus.alphabet)
+        return steps
+
+    def _sweep_over_all(self, sampled: list[Candidate], corpus: Corpus, deadline: float) -> None:
+        """Let chains go on side by side, those of most weight, one for each core."""
+        sampled = sorted(sampled, key=lambda candidate: -candidate.weight)[: self.workers]
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                work = [pool.submit(self._sweep_on, c, corpus, deadline) for c in sampled]
+                for one in work:
+                    one.result()
+            except BaseException:
+                self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
+                raise
+
+    def _sweep_on(self, candidate: Candidate, corpus: Corpus, until: float) -> None:
+        track = candidate.track
+        if track is None:
+            return
+        candidate.model, on_all = finished(track, corpus, until, lambda: not self._stopped)
+        candidate.recipe = {**(candidate.recipe or {}), "all": on_all}

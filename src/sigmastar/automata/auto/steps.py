@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+import numpy as np
+
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step
@@ -30,6 +32,7 @@ __all__ = [
     "LAYOUT",
     "QUICK_LEARNERS",
     "REFINED",
+    "first_part",
     "gibbs_from",
     "gibbs_settings",
     "given_start",
@@ -40,6 +43,7 @@ __all__ = [
 
 HELD_OUT = 0.1
 REFINED = "merged and refined"  # pays only where merging alone comes close to the best
+PART_POINTS = 250_000  # symbols and ends that a track is trained on before it is on all
 LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
 
 
@@ -72,6 +76,15 @@ def hold_out_part(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
     held, train = corpus.split(HELD_OUT, random_state=seed)
     # Too few to hold any out, or all in one part: judge by what there is.
     return (train, held) if len(held) and len(train) else (corpus, corpus)
+
+
+def first_part(train: Corpus, seed: int) -> Corpus | None:
+    """Return the strings to train on first: some at random where there are many, else none."""
+    share = PART_POINTS / (train.n_symbols + len(train))
+    if share > 0.5:
+        return None
+    order = np.random.default_rng(seed).permutation(len(train))
+    return train.take(order[: max(int(share * len(train)), 1)])
 
 
 def given_start(model: WFA | HMM, train: Corpus, seed: int) -> Parameters:

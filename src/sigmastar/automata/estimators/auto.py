@@ -27,11 +27,11 @@ class AutoWFA(AutomatonEstimator):
 
     Spectral and separable learners give quick candidates and starting points; HMMs and PFAs are
     grown by Baum–Welch and state splitting from these and from random starts; Gibbs sampling
-    averages around the best PFA; the best of all are mixed. Everything is judged on a tenth of the
-    training sequences that is held out. HMMs and PFAs that were grown and are chosen are then
-    trained further on all sequences; spectral and separable models and Gibbs averages stay as they
-    were learned from nine tenths. Of :class:`~sigmastar.Partitions` the search sees a sample of
-    50,000 sequences; a PFA or HMM that wins is then trained on all of them, beyond the budget.
+    averages around the best of them; the best of all are mixed. Everything is judged on a tenth of
+    the training sequences that is held out. What is chosen then goes on learning from all
+    sequences; spectral and separable models stay as they were learned from nine tenths. Of
+    :class:`~sigmastar.Partitions` the search sees a sample of 50,000 sequences; a PFA or HMM that
+    wins is then trained on all of them, beyond the budget.
 
     Parameters
     ----------

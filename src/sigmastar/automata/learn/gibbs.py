@@ -8,7 +8,6 @@ by side, and the automata of samples taken after a burn-in are averaged. An aver
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
@@ -20,7 +19,7 @@ from sigmastar.automata.algebra import mixture
 from sigmastar.automata.inference.expected_counts import thread_count
 from sigmastar.automata.kernels.gibbs import StateCounts, count_states, draw_states, sweep
 from sigmastar.automata.learn.baum_welch import BaumWelchSettings, learn_baum_welch
-from sigmastar.automata.learn.blocks.em_family import PFAFamily
+from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.automata.learn.em_start import smoothed
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.size import check_weights
@@ -31,14 +30,15 @@ from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = [
+    "POSSIBLE",
     "GibbsSettings",
+    "expected_automaton",
     "learn_gibbs",
     "potential_scale_reduction",
-    "sample_on",
-    "seconds_of_sweep",
+    "spread_automaton",
 ]
 
-_TRIAL_POINTS = 50_000  # points of strings that a sweep is timed on
+POSSIBLE = 1e-6  # share of uniform outcomes in what chains begin from: no string is impossible
 
 
 @dataclass(frozen=True)
@@ -95,50 +95,6 @@ def learn_gibbs(
     return Learned(PFA(average.initial, average.transitions, average.final, corpus.alphabet), info)
 
 
-def sample_on(
-    corpus: Corpus,
-    start: PFA,
-    wanted: Callable[[int], bool],
-    *,
-    settings: GibbsSettings = GibbsSettings(),
-    random_state: RandomState = None,
-) -> tuple[PFA, int]:
-    """Sweep on from an automaton while so many more are ``wanted`` (at least one is made).
-
-    Returns the automaton of expected parameters given the last states, and the number of sweeps.
-    """
-    with stage("sampling") as bar:
-        chain = _Chain(corpus, start.n_states, settings, start, as_generator(random_state), bar)
-        chain.traced = False
-        done = 0
-        while done == 0 or wanted(done):
-            chain.sweep()
-            done += 1
-    return chain.model(corpus.alphabet), done
-
-
-def seconds_of_sweep(
-    corpus: Corpus, start: PFA, settings: GibbsSettings, *, random_state: RandomState = None
-) -> float:
-    """Measure how long one chain takes on this machine for one sweep of a corpus.
-
-    The first sweeps of a chain over the first strings are timed. What they cost by the point is
-    taken to be the same everywhere; what they cost by the parameter comes on top of it.
-    """
-    points = corpus.offsets[1:] + np.arange(1, len(corpus) + 1)
-    part = corpus[: max(int(np.searchsorted(points, _TRIAL_POINTS)), 1)]
-    with stage("timing a sweep") as bar:
-        chain = _Chain(part, start.n_states, settings, start, as_generator(random_state), bar)
-        chain.sweep()  # may compile
-        began = time.monotonic()
-        chain.sweep()
-        middle = time.monotonic()
-        log_joint(chain.counts, settings.outcome_prior, settings.state_prior)
-        by_parameter = time.monotonic() - middle
-    by_point = max(middle - began - by_parameter, 0.0) / len(chain.states)
-    return by_point * int(points[-1]) + by_parameter
-
-
 def potential_scale_reduction(traces: list[list[float]]) -> float:
     """Return Gelman and Rubin's statistic over chains, each cut into halves; near 1 is good."""
     length = min((len(trace) for trace in traces), default=0) // 2
@@ -169,7 +125,6 @@ class _Chain:
         self.samples: list[PFA] = []
         self.trace: list[float] = []
         self.stopped = False
-        self.traced = True
         corpus = self.corpus
         begin = self.start or _random_start(corpus, self.n_states, self.settings, self.rng)
         self.states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
@@ -196,19 +151,40 @@ class _Chain:
         """Draw every state once."""
         a, b = float(self.settings.outcome_prior), float(self.settings.state_prior)
         sweep(self.corpus.symbols, self.corpus.offsets, self.states, self.counts, a, b, self.rng)
-        if self.traced:
-            self.trace.append(log_joint(self.counts, a, b))
+        self.trace.append(log_joint(self.counts, a, b))
 
     def model(self, alphabet: Alphabet) -> PFA:
         """Return the automaton of expected parameters given the states drawn."""
-        a, b = self.settings.outcome_prior, self.settings.state_prior
-        starts, arcs, _, uses, ends, totals = self.counts
-        used = uses.T
-        outcome = (used + a) / (totals[:, None] + a * (used.shape[1] + 1))
-        following = (arcs + b) / (used[:, :, None] + b * len(totals))
-        transitions = (outcome[:, :, None] * following).transpose(1, 0, 2)
-        stop = (ends + a) / (totals + a * (used.shape[1] + 1))
-        return PFA.normalized(starts + b, transitions, stop, alphabet)
+        priors = self.settings.outcome_prior, self.settings.state_prior
+        expected = expected_automaton(self.counts, *priors)
+        return PFA.normalized(*PFAFamily().expand(expected), alphabet)
+
+
+def expected_automaton(counts: StateCounts, a: float, b: float) -> Parameters:
+    """Return the mean of the parameters' posterior given the states drawn."""
+    used = counts.uses.T
+    outcome = (used + a) / (counts.totals[:, None] + a * (used.shape[1] + 1))
+    following = (counts.arcs + b) / (used[:, :, None] + b * len(counts.totals))
+    arcs = (outcome[:, :, None] * following).transpose(1, 0, 2)
+    stop = (counts.ends + a) / (counts.totals + a * (used.shape[1] + 1))
+    start = counts.starts + b
+    return {
+        "initial": start / start.sum(),
+        "transitions": np.ascontiguousarray(arcs),
+        "final": stop,
+    }
+
+
+def spread_automaton(parameters: Parameters) -> Parameters:
+    """Mix every state's outcomes with uniform ones, so that no string is impossible."""
+    arcs = parameters["transitions"]
+    n_symbols, n, _ = arcs.shape
+    kept, least = 1.0 - POSSIBLE, POSSIBLE / (n_symbols + 1)
+    return {
+        "initial": kept * parameters["initial"] + POSSIBLE / n,
+        "transitions": kept * arcs + least / n,
+        "final": kept * parameters["final"] + least,
+    }
 
 
 def _random_start(

@@ -7,54 +7,20 @@ chains may begin with more of them than there are in truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import gammaln
 
-from sigmastar.automata.kernels.gibbs import draw_states
-from sigmastar.automata.kernels.gibbs_hmm import MoveCounts, count_moves, sweep_moves
-from sigmastar.automata.learn.blocks.em_family import HMMFamily, Parameters
-from sigmastar.automata.learn.gibbs import GibbsSettings
-from sigmastar.core.rng import RandomState, as_generator
+from sigmastar.automata.kernels.gibbs_hmm import MoveCounts
+from sigmastar.automata.learn.blocks.em_family import Parameters
+from sigmastar.automata.learn.gibbs import POSSIBLE
 from sigmastar.core.types import FloatArray
-from sigmastar.corpus.corpus import Corpus
 
 __all__ = [
     "expected_parameters",
     "log_dirichlet",
     "log_joint_of_moves",
-    "sample_hmm_on",
     "spread",
 ]
-
-_POSSIBLE = 1e-6  # share of uniform outcomes in what chains begin from: no string is impossible
-
-
-def sample_hmm_on(
-    corpus: Corpus,
-    start: Parameters,
-    wanted: Callable[[int], bool],
-    *,
-    settings: GibbsSettings,
-    random_state: RandomState = None,
-) -> tuple[Parameters, int]:
-    """Sweep on from an HMM's parameters while so many more are ``wanted`` (one is always made).
-
-    Returns the expected parameters given the last states, and the number of sweeps.
-    """
-    rng = as_generator(random_state)
-    states = np.zeros(corpus.n_symbols + len(corpus), dtype=np.int32)
-    weights = HMMFamily().expand(spread(start))
-    draw_states(corpus.symbols, corpus.offsets, *weights, states, rng)
-    counts = MoveCounts.zero(len(start["initial"]), len(corpus.alphabet))
-    count_moves(corpus.symbols, corpus.offsets, states, counts)
-    a, b = float(settings.outcome_prior), float(settings.state_prior)
-    done = 0
-    while done == 0 or wanted(done):
-        sweep_moves(corpus.symbols, corpus.offsets, states, counts, a, b, rng)
-        done += 1
-    return expected_parameters(counts, a, b), done
 
 
 def expected_parameters(counts: MoveCounts, a: float, b: float) -> Parameters:
@@ -80,7 +46,8 @@ def log_dirichlet(table: FloatArray, prior: float) -> float:
     """Log-probability of draws from multinomials, one a row, under symmetric Dirichlet priors."""
     rows = np.atleast_2d(table)
     size = rows.shape[1] * prior
-    inside = gammaln(rows + prior) - gammaln(prior)
+    drawn = rows[rows > 0]  # few of all; the others add nothing
+    inside = gammaln(drawn + prior) - gammaln(prior)
     return float(inside.sum() + (gammaln(size) - gammaln(rows.sum(axis=1) + size)).sum())
 
 
@@ -92,10 +59,10 @@ def _shares(counts: FloatArray) -> FloatArray:
 def spread(parameters: Parameters) -> Parameters:
     """Mix every distribution with a uniform one."""
     n, n_symbols = parameters["emission"].shape
-    kept = 1.0 - _POSSIBLE
+    kept = 1.0 - POSSIBLE
     return {
-        "initial": kept * parameters["initial"] + _POSSIBLE / n,
-        "transition": kept * parameters["transition"] + _POSSIBLE / n,
-        "emission": kept * parameters["emission"] + _POSSIBLE / (n_symbols + 1),
-        "stop": kept * parameters["stop"] + _POSSIBLE / (n_symbols + 1),
+        "initial": kept * parameters["initial"] + POSSIBLE / n,
+        "transition": kept * parameters["transition"] + POSSIBLE / n,
+        "emission": kept * parameters["emission"] + POSSIBLE / (n_symbols + 1),
+        "stop": kept * parameters["stop"] + POSSIBLE / (n_symbols + 1),
     }

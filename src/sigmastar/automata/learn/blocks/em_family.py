@@ -53,6 +53,10 @@ class Family(ABC):
         """Return the parameters that are likeliest given expected counts."""
 
     @abstractmethod
+    def normalized(self, parameters: Parameters) -> Parameters:
+        """Scale non-negative weights so that each state's sum to one."""
+
+    @abstractmethod
     def model(self, parameters: Parameters, alphabet: Alphabet) -> PFA | HMM:
         """Build the model."""
 
@@ -127,6 +131,17 @@ class PFAFamily(Family):
         initial = parameters["initial"] if "initial" in self.frozen else start
         return {"initial": initial, "transitions": arcs, "final": stop}
 
+    def normalized(self, parameters: Parameters) -> Parameters:
+        """Divide by what leaves or stops at each state."""
+        arcs, stop = parameters["transitions"], parameters["final"]
+        total = arcs.sum(axis=(0, 2)) + stop
+        start = parameters["initial"]
+        return {
+            "initial": start / start.sum(),
+            "transitions": arcs / total[:, None],
+            "final": stop / total,
+        }
+
     def model(self, parameters: Parameters, alphabet: Alphabet) -> PFA:
         """Build the PFA."""
         return PFA.normalized(*self.expand(parameters), alphabet)
@@ -184,6 +199,17 @@ class HMMFamily(Family):
         new["emission"] = np.ascontiguousarray(fresh[:, :-1])
         new["stop"] = np.ascontiguousarray(fresh[:, -1])
         return {name: parameters[name] if name in self.frozen else new[name] for name in self.names}
+
+    def normalized(self, parameters: Parameters) -> Parameters:
+        """Divide every distribution by its sum."""
+        start, move, emit, stop = (parameters[name] for name in self.names)
+        outcomes = emit.sum(axis=1) + stop
+        return {
+            "initial": start / start.sum(),
+            "transition": move / move.sum(axis=1, keepdims=True),
+            "emission": emit / outcomes[:, None],
+            "stop": stop / outcomes,
+        }
 
     def model(self, parameters: Parameters, alphabet: Alphabet) -> HMM:
         """Build the HMM."""
