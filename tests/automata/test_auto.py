@@ -8,7 +8,7 @@ import pytest
 import sigmastar as ss
 from automata.oracles import random_pfa
 from sigmastar.automata.auto import search, steps
-from sigmastar.automata.auto.search import Candidate
+from sigmastar.automata.auto.candidates import PRICE, Candidate, best_mixture
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
@@ -198,6 +198,43 @@ def test_useless_components_are_left_out():
     weights, score = mixture_weights(np.stack([good, bad]))
     assert weights.tolist() == [1.0, 0.0]
     assert score == pytest.approx(-1.0)
+
+
+def candidates_of(*tables):
+    return [Candidate(str(i), TRUTH, np.array(table), 0.0) for i, table in enumerate(tables)]
+
+
+def halves(gain):
+    """Log-probabilities of 1,000 strings under two models: each is better on one half."""
+    first = np.full(1000, -5.0)
+    second = first.copy()
+    first[:500] += gain
+    second[500:] += gain
+    return first, second - 1e-6
+
+
+def test_a_component_must_pay_for_its_weight():
+    for gain, together in ((0.05, 1), (0.5, 2)):  # 0.3 nats of all strings, and 30
+        first, second = halves(gain)
+        _, score = mixture_weights(np.stack([first, second]))
+        assert (1000 * (score - first.mean()) > PRICE) == (together > 1)
+        picked = best_mixture(candidates_of(second, first), 99)
+        assert [c.name for c in picked] == ["1", "0"][:together]
+        assert sum(c.weight for c in picked) == pytest.approx(1.0)
+
+
+def test_a_mixture_takes_in_first_what_gains_most():
+    first, second = halves(0.5)
+    third = first - 0.01
+    third[:10] += 0.9  # better than the second one alone, and worth less in a mixture
+    picked = best_mixture(candidates_of(third, second - 0.005, first), 2 * TRUTH.n_states)
+    assert [c.name for c in picked] == ["2", "1"]  # no room for a third
+
+
+def test_what_is_too_large_is_not_mixed():
+    first, second = halves(0.5)
+    (best,) = best_mixture(candidates_of(first, second), 2 * TRUTH.n_states - 1)
+    assert (best.name, best.weight) == ("0", 1.0)
 
 
 def test_long_sequences_are_told_apart():

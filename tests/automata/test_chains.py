@@ -265,6 +265,25 @@ def test_the_best_chains_are_candidates_and_the_search_repeats_them(monkeypatch)
     np.testing.assert_allclose(candidate.log_proba, ss.log_proba(candidate.model, HELD), rtol=1e-9)
 
 
+def test_chains_of_a_search_sweep_over_the_part_to_train_on():
+    found = searching()
+    for track in found.tracks:
+        if isinstance(track, ChainTrack):
+            assert track.corpus is TRAIN
+            assert track.held is HELD
+
+
+def test_the_search_lets_a_chain_go_on_over_all_strings():
+    found = searching()
+    whole = ss.Corpus.from_sequences([*TRAIN, *HELD], alphabet=TRAIN.alphabet)
+    track = advanced(turns_taken=1)
+    candidate = search.Candidate("", track.model(), track.log_proba, 0.0, {}, track=track)
+    candidate.weight = 1.0
+    found._sweep_over_all([candidate], whole, time.monotonic() + 0.4)
+    again = chain_from(TRAIN, track.recipe()["chain"], None, whole, candidate.recipe["all"])
+    assert candidate.model == again
+
+
 def test_memory_bounds_the_averages_of_chains(monkeypatch):
     found = searching()
     monkeypatch.setattr(found, "tracks", [advanced(), *found.tracks])

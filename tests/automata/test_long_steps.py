@@ -75,6 +75,18 @@ def test_a_step_too_far_is_taken_back(monkeypatch):
         assert np.array_equal(array, parameters[name])
 
 
+def test_a_step_that_fell_is_followed_by_a_short_one(monkeypatch):
+    monkeypatch.setattr(long_steps, "LONGER", 1e3)
+    family = PFAFamily()
+    long, parameters = LongSteps(FOREST, family), begun(family)
+    lengths = []
+    for _ in range(2):
+        parameters = long.step(parameters).parameters
+        lengths.append(long.length)
+        monkeypatch.setattr(long_steps, "LONGER", 1.5)
+    assert lengths == [long_steps.LONGEST, 1.5]
+
+
 def test_what_is_zero_stays_zero():
     family = PFAFamily()
     parameters = begun(family)

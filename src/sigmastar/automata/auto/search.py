@@ -11,6 +11,7 @@ down as a recipe that gives the same model again without a clock.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -64,7 +65,7 @@ EVEN = 0.003  # nats per sequence within which the smaller machine is sampled
 CHAINS_CHOSEN = 3  # that give candidates
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
-REFIT_STEPS = 6
+REFIT_STEPS = 6  # that there is to be time for, and no more if chains want the rest
 
 
 def learn_auto(
@@ -324,20 +325,24 @@ class _Search:
     def finish(self, chosen: list[Candidate], corpus: Corpus) -> tuple[WFA | HMM, int]:
         """Let the components learn from all sequences, too, and put all together."""
         deadline = self.began + FINISHED * self.budget
-        steps = self._train_on_all([c for c in chosen if c.parameters], corpus, deadline)
-        self._sweep_over_all([c for c in chosen if c.track is not None], corpus, deadline)
+        sampled = [c for c in chosen if c.track is not None]
+        most = REFIT_STEPS if sampled else sys.maxsize
+        steps = self._train_on_all([c for c in chosen if c.parameters], corpus, deadline, most)
+        self._sweep_over_all(sampled, corpus, deadline)
         if len(chosen) == 1:
             return chosen[0].model, steps
         return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
 
-    def _train_on_all(self, trained: list[Candidate], corpus: Corpus, deadline: float) -> int:
-        """Train grown components a few steps further; return how many."""
+    def _train_on_all(
+        self, trained: list[Candidate], corpus: Corpus, deadline: float, most: int
+    ) -> int:
+        """Train grown components some steps further; return how many."""
         if not trained:
             return 0
         forest = Forest(corpus, n_states=LAYOUT)
         states = [c.parameters for c in trained]
         steps = 0
-        while steps < REFIT_STEPS:
+        while steps < most:
             started = time.monotonic()
             states = [
                 refit(str(c.family), p, forest, 1, self.workers)
