@@ -30,10 +30,11 @@ from sigmastar.core.types import FloatArray
 from sigmastar.corpus.alphabet import Alphabet
 from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["ChainTrack", "average_of", "chain_from", "finished", "stretches"]
+__all__ = ["COPIES", "ChainTrack", "average_of", "chain_from", "finished", "stretches"]
 
 AVERAGED = 320  # states of an average at most
-MOST_STRETCHES = 8  # that are averaged; cuts are twice as many at the most
+MOST_STRETCHES = 8  # that are averaged; segments are up to twice as many
+COPIES = 30  # of all counts that a chain holds at the most: its own, segments, stretches
 HALVINGS = 7  # of the share that a climb begins with
 LEAST_SWEEPS = 8  # that must fit into the time a chain has at a go
 TRIAL_POINTS = 20_000
@@ -162,7 +163,7 @@ def swept(
         if now - cut > spacing and (segment := chain.cut()) is not None:
             segments.append(segment)
             cut = now
-            if len(segments) >= 4 * MOST_STRETCHES:
+            if len(segments) >= 2 * MOST_STRETCHES:
                 segments[:] = [added(segments[i : i + 2]) for i in range(0, len(segments), 2)]
                 spacing *= 2.0
     return spacing
@@ -195,7 +196,7 @@ def finished(
     chain = Chain(track.family, corpus, track.n_states, track.seed + FINISHER, start)
     chain.begin(1.0)
     segments: list[Segment] = []
-    spacing = max(until - time.monotonic(), 0.0) / (4 * MOST_STRETCHES)
+    spacing = max(until - time.monotonic(), 0.0) / (2 * MOST_STRETCHES)
     swept(chain, segments, spacing, until, running)
     later = segments[len(segments) // 8 :]
     if len(later) < 2:

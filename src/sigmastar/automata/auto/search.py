@@ -26,7 +26,7 @@ from sigmastar.automata.auto.candidates import (
     best_mixture,
     leaderboard,
 )
-from sigmastar.automata.auto.chains import ChainTrack, finished
+from sigmastar.automata.auto.chains import COPIES, ChainTrack, finished
 from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
@@ -124,6 +124,7 @@ class _Search:
         self.failures: list[Failure] = []
         # A track holds old and new weights, their expected counts, and those of its thread's block.
         self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
+        self.most_sampled = most_states(len(train.alphabet), copies=COPIES * workers)
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
         self._busy: set[int] = set()
         self._lock = threading.Lock()
@@ -142,12 +143,14 @@ class _Search:
         sizes = [(name, size) for name in FIRST for size in FIRST[name]]
         sizes.sort(key=lambda pair: FIRST[pair[0]].index(pair[1]))
         tracks: list[AnyTrack] = [
-            self._track(name, self.seed, size) for name, size in sizes if size <= self.most_states
+            self._track(name, self.seed, size)
+            for name, size in sizes
+            if size <= self.most_states or size == FIRST[name][0]  # the least there is
         ]
         chains = [
             self._chain(name, size, climb_seconds=CLIMB * self.budget)
             for name, size in CLIMBING.items()
-            if size <= self.most_states
+            if size <= self.most_sampled
         ]
         return tracks[:2] + chains + tracks[2:]
 
@@ -289,7 +292,11 @@ class _Search:
 
     def sample(self, deadline: float) -> None:
         """Sample from the best tracks, as many as there are cores, by chains that start there."""
-        left = [track for track in self.tracks if np.isfinite(track.score)]
+        left = [
+            track
+            for track in self.tracks
+            if np.isfinite(track.score) and track.n_states <= self.most_sampled
+        ]
         chosen: list[AnyTrack] = []
         while left and len(chosen) < max(self.workers, 2):
             best = max(track.score for track in left)

@@ -168,7 +168,8 @@ class Chain:
         if self.phases[-1][1] % STRIDE == 0:
             self._times += 1
             for total, array in zip(self._sum, self._counts, strict=True):
-                total += array
+                if total.size:
+                    total += array
 
     def cut(self) -> Segment | None:
         """Return the counts since the last cut, if there are any."""
@@ -182,7 +183,9 @@ class Chain:
     def _clear(self) -> None:
         self._first = int(self.phases[-1][1])
         self._times = 0
-        self._sum = self._sampler.counts.zero(self.n_states, len(self._part.alphabet))
+        fresh = self._sampler.counts.zero(self.n_states, len(self._part.alphabet))
+        # Only sweeps want the second copy of moves, and memory may hold many sums.
+        self._sum = fresh._replace(back=np.empty((0,) * fresh.back.ndim))
 
     def _follow(self) -> None:
         self.priors = likeliest_priors(self._counts, self._sampler.arrivals(self._counts))
