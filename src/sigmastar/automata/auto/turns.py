@@ -47,7 +47,7 @@ def hopeless(track: AnyTrack, tracks: Sequence[AnyTrack]) -> bool:
 
     A PFA of n states can do what an HMM of n states can, so it must not be behind one of its
     size; an HMM, which gets close late, must not be clearly behind a PFA of half its size. Chains
-    are HMMs that were found another way, and get close soon.
+    are models of either family that were found another way, and get close soon.
     """
     ahead = [
         (size, score - track.score, other.name)
