@@ -15,6 +15,7 @@ from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.learn.blocks.growth import Track, replay_track
 from sigmastar.automata.learn.blocks.mixing import mixture_weights
+from sigmastar.automata.learn.blocks.quasi_newton import QuasiNewton
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
 TRAIN = ss.sample(TRUTH, 1500, random_state=0)
@@ -60,7 +61,7 @@ def test_candidates_are_judged_by_sequences_that_none_of_them_saw(found):
 def test_tracks_are_judged_by_the_held_out_part():
     train, held = search.hold_out_part(TRAIN, 0)
     found = search._Search(train, held, 0, time.monotonic(), 1.0, 1)
-    track = found.tracks[1]
+    track = next(t for t in found.tracks if isinstance(t, Track) and t.name == "hmm")
     track.advance(found.forest, found.held_forest, lambda: True)
     expected = held_out_score(Forest(held), HMMFamily(), track.parameters, 1)
     assert track.score == pytest.approx(expected, rel=1e-12)
@@ -72,11 +73,12 @@ def test_tracks_are_judged_by_the_held_out_part():
 def test_tracks_learn_from_one_part_and_are_judged_by_the_other(monkeypatch):
     train, held = search.hold_out_part(TRAIN, 0)
     found = search._Search(train, held, 0, time.monotonic(), 1.0, 1)
+    found.tracks = [track for track in found.tracks if isinstance(track, Track)]
     given = []
 
     def watched(track, *forests):
         given.extend(forests[:2])
-        found._stopped = True  # one is enough
+        found._stopped.set()  # one is enough
 
     monkeypatch.setattr(Track, "advance", watched)
     found._work(np.inf)
@@ -109,12 +111,25 @@ def test_a_track_is_made_again_from_its_steps():
     forest, part = Forest(train, n_states=search.LAYOUT), Forest(train[:200])
     start = PFAFamily().random(np.random.default_rng(4), 1, 3)
     track = Track("pfa", 3, 24, start, [["given", "one"]], part=part)
-    for _ in range(2):
+    for _ in range(3):
         track.advance(forest, Forest(held), lambda: True)
-    assert {"part", "long", "split"} <= {verb for verb, _ in track.steps}
+    assert [verb for verb, _ in track.steps[1:3]] == ["part", "long"]
+    assert track.steps[3][0] == "split"
     again = replay_track("pfa", 3, track.steps, forest, {"one": start}, part)
     for name, array in track.parameters.items():
         assert np.array_equal(array, again[name])
+
+
+def test_all_strings_wait_until_a_part_has_taught_what_it_can():
+    part, held = Forest(TRAIN[:300]), Forest(TRAIN[300:400])
+    track = Track("pfa", 3, 8, first=4, part=part)
+    steps_left = iter([True] * 5)
+    track.advance(None, held, lambda: next(steps_left, False))  # time runs out
+    assert track.part is part
+    track.advance(None, held, lambda: True)
+    assert track.part is None
+    assert track.unfinished  # all are still to come
+    assert {verb for verb, _ in track.steps[1:]} == {"part"}
 
 
 def test_plain_steps_of_old_recipes_are_taken():
@@ -139,6 +154,81 @@ def test_many_strings_are_first_trained_on_in_part(monkeypatch):
     assert strings == ["".join(string) for string in steps.first_part(TRAIN, 0)]
 
 
+def test_steps_must_gain_so_many_nats_over_all_strings(monkeypatch):
+    """Twice as many strings are trained on for as long where twice as much must be gained."""
+    once, twice = Forest(TRAIN), Forest(TRAIN.take(np.repeat(np.arange(len(TRAIN)), 2)))
+    start = HMMFamily().random(np.random.default_rng(5), 6, 3)
+
+    def count(forest, nats):
+        monkeypatch.setattr(growth, "COARSE", nats)
+        track = Track("hmm", 0, 6, start, [["given", "one"]])
+        track.advance(forest, once, lambda: True)
+        return track.steps[-1][1]
+
+    assert count(once, 1.0) == count(twice, 2.0)
+    assert 9 < count(once, 1.0) < count(twice, 1.0)
+
+
+def many(monkeypatch):
+    """Let the strings be too many to train on all at once; search them."""
+    monkeypatch.setattr(steps, "PART_POINTS", (TRAIN.n_symbols + len(TRAIN)) // 4)
+    train, held = search.hold_out_part(TRAIN, 0)
+    return search._Search(train, held, 0, time.monotonic(), 9.0, 2)
+
+
+def test_of_many_strings_only_the_best_quick_model_is_trained_further(monkeypatch):
+    found = many(monkeypatch)
+    random = len(found.tracks)
+    found.learn_quickly()
+    began = [track.steps[0][1] for track in found.tracks[:-random]]
+    scores = {c.name: c.score for c in found.candidates}
+    expected, best = [], -np.inf
+    for name, score in scores.items():  # in the order that they were learned in
+        if score > best:
+            expected, best = [name, *expected], score
+    assert began == expected
+    assert len(began) < len(scores)
+
+
+def test_of_many_strings_what_still_gains_is_trained_and_not_sampled(monkeypatch):
+    found = many(monkeypatch)
+    gains, settled = scored(9, -5.0), scored(4, -5.05)
+    gains.part, settled.unfinished = found.part, False
+    found.tracks = [gains, settled]
+    monkeypatch.setattr(found, "grow", lambda deadline, anew: None)
+    found.sample(np.inf)
+    assert [type(track).__name__ for track in found.tracks] == ["Track", "Track", "ChainTrack"]
+    assert found.tracks[1] is gains
+    assert gains.part is None  # what is left of the time is for all strings
+    assert found.tracks[2].start is settled.parameters
+
+
+def test_of_many_strings_the_last_steps_are_long_and_the_recipe_repeats_them(monkeypatch):
+    monkeypatch.setattr(steps, "PART_POINTS", (TRAIN.n_symbols + len(TRAIN)) // 4)
+    plain = []
+    monkeypatch.setattr(steps, "em_step", lambda *given, **more: plain.append(given))
+    found = ss.AutoWFA(3.0, random_state=0).fit(TRAIN)
+    assert found.recipe_["refit_fast"]
+    assert ss.AutoWFA(recipe=found.recipe_).fit(TRAIN).model_ == found.model_
+    assert not plain
+
+
+def test_last_steps_are_plain_or_long():
+    forest, family = Forest(TRAIN), HMMFamily()
+    start = family.random(np.random.default_rng(4), 4, 3)
+    plain, fast = (steps.refitting("hmm", start, forest, fast) for fast in (False, True))
+    expected, run = start, QuasiNewton(forest, family)
+    other = start
+    for _ in range(5):
+        expected = em_step(forest, family, expected).parameters
+        other = run.step(other).parameters
+        for name, array in next(plain).items():
+            assert np.array_equal(array, expected[name])
+        for name, array in next(fast).items():
+            assert np.array_equal(array, other[name])
+    assert not np.array_equal(expected["stop"], other["stop"])
+
+
 def scored(size, score):
     parameters = PFAFamily().random(np.random.default_rng(size), size, 3)
     return Track("pfa", 0, 99, parameters, [["start", size]], score=score)
@@ -161,6 +251,23 @@ def test_the_best_are_sampled_and_of_equals_the_smaller(monkeypatch):
     assert [track.start is own.parameters for track, own in zip(sampled, (even, best), strict=True)]
     assert sampled[0].origin["steps"] == [["start", 4]]
     assert {last, second, even, best} <= set(found.tracks)
+
+
+def test_beside_a_climb_that_is_far_ahead_others_begin(monkeypatch):
+    train, held = search.hold_out_part(TRAIN, 0)
+    found = search._Search(train, held, 0, time.monotonic(), 9.0, 2)
+    leader = found._climb("pfa", 5)
+    leader.score = -5.0
+    monkeypatch.setattr(found, "grow", lambda deadline, anew: None)
+    for behind, kinds in ((0.9, "sampled"), (1.1, "climb")):
+        second = scored(4, -5.0 - behind * search.CHAIN_BEHIND)
+        found.tracks = [second, leader]
+        found.sample(np.inf)
+        one, other = found.tracks[-2:]
+        assert one is leader
+        assert (other.start is None) == (kinds == "climb")
+        assert other.n_states == (5 if kinds == "climb" else 4)
+        assert (other.seed == leader.seed) == (kinds != "climb")
 
 
 def test_a_broken_recipe_is_refused():

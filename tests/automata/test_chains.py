@@ -1,6 +1,7 @@
 """Chains follow the data with their priors, and the search can repeat and bound them."""
 
 import json
+import threading
 import time
 from itertools import pairwise
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import sigmastar as ss
-from sigmastar.automata.auto import chains, search, turns
+from sigmastar.automata.auto import chains, search, steps, turns
 from sigmastar.automata.auto.chains import (
     ChainTrack,
     average_of,
@@ -16,11 +17,13 @@ from sigmastar.automata.auto.chains import (
     finished,
     stretches,
 )
+from sigmastar.automata.auto.finish import sweep_over_all
 from sigmastar.automata.auto.turns import hopeless, next_track
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.kernels.gibbs_hmm import MoveCounts
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
-from sigmastar.automata.learn.blocks.growth import Track
+from sigmastar.automata.learn.blocks.em_step import held_out_score
+from sigmastar.automata.learn.blocks.growth import Track, family_named
 from sigmastar.automata.learn.chain import PRIORS, STRIDE, Chain, added, likeliest_priors
 from sigmastar.automata.learn.gibbs_hmm import log_joint_of_moves
 
@@ -152,13 +155,12 @@ def test_segments_that_are_added_are_as_if_never_cut():
         assert np.array_equal(one, other)
 
 
-def test_stretches_cover_all_segments_and_keep_to_their_size(monkeypatch):
-    monkeypatch.setattr(chains, "AVERAGED", 12)
+def test_stretches_cover_all_segments_and_keep_to_their_number():
     segments = chained("hmm", 70, cuts=range(10, 71, 10))[1]
-    found = stretches(segments, 4)
+    found = stretches(segments, 3)
     assert [stretch.last for stretch in found] == [20, 50, 70]
     assert [stretch.first for stretch in found] == [0, 20, 50]
-    assert len(stretches(segments, 100)) == 1
+    assert len(stretches(segments, 0)) == 1
 
 
 @pytest.mark.parametrize("family", ["hmm", "pfa"])
@@ -171,25 +173,71 @@ def test_an_average_is_made_again_from_its_recipe(climb_seconds, family):
     assert chain_from(TRAIN, recipe["chain"]) == track.model()
 
 
+def test_a_chain_stays_with_a_share_for_its_first_turn():
+    track = advanced(turns_taken=1, share=0.25, climb_seconds=0.1)
+    assert track.chain.phases[-1][0] == 0.25
+    assert track.chain.phases[0][0] == 0.25 * 0.5**chains.HALVINGS
+    assert track.average
+    track.advance(FOREST, HELD_FOREST, lambda: True)
+    assert track.chain.phases[-1][0] == 1.0
+    assert track.segments[0].first == 0  # none of the phase before
+    track.advance(FOREST, HELD_FOREST, lambda: True)
+    assert [share for share, _ in track.chain.phases].count(1.0) == 1
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_an_average_of_a_share_is_made_again_also_when_time_ran_out_at_the_next(swept):
+    track = advanced(turns_taken=1, share=0.25)
+    track.advance(FOREST, HELD_FOREST, lambda: swept)
+    recipe = json.loads(json.dumps(track.recipe()))
+    assert recipe["chain"]["kept_in"] == (1 if swept else 0)
+    assert chain_from(TRAIN, recipe["chain"]) == track.model()
+
+
+WHOLE = ss.Corpus.from_sequences([*TRAIN, *HELD], alphabet=TRAIN.alphabet)
+
+
 @pytest.mark.parametrize("family", ["hmm", "pfa"])
 def test_what_goes_on_over_all_strings_is_made_again(family):
-    whole = ss.Corpus.from_sequences([*TRAIN, *HELD], alphabet=TRAIN.alphabet)
     track = advanced(family=family)
-    until = time.monotonic() + 0.4
-    model, on_all = finished(track, whole, until, lambda: True)
-    recipe = json.loads(json.dumps({**track.recipe(), "all": on_all}))
-    again = chain_from(TRAIN, recipe["chain"], None, whole, recipe["all"])
+    runs = [
+        finished(track, WHOLE, time.monotonic() + 0.4, lambda: True, most=4, run=run)
+        for run in range(2)
+    ]
+    model = average_of(family, [each for found, _ in runs for each in found], TRAIN.alphabet)
+    recipe = json.loads(json.dumps({**track.recipe(), "all": [on_all for _, on_all in runs]}))
+    again = chain_from(TRAIN, recipe["chain"], None, WHOLE, recipe["all"])
     assert again == model
     assert again != chain_from(TRAIN, recipe["chain"])
+    assert not np.array_equal(runs[0][0][0]["initial"], runs[1][0][0]["initial"])
+
+
+@pytest.mark.parametrize(("room", "states"), [(1000, 24), (8, 16), (0, 8)])
+def test_runs_share_what_may_be_averaged(room, states):
+    track = advanced()
+    track.averaged = 24
+    candidate = sampled_candidate(track)
+    track.average = track.average[:2]
+    candidate.model = track.model()  # 8 states
+    sweep_over_all([candidate], WHOLE, time.monotonic() + 0.5, 2, room, threading.Event())
+    assert candidate.model.n_states == states
+    assert len(candidate.recipe["all"]) == 2
 
 
 def test_without_time_an_average_stays_as_it_is():
     track = advanced(turns_taken=1)
-    model, on_all = finished(track, TRAIN, time.monotonic() - 1.0, lambda: True)
-    assert model == track.model()
-    assert on_all == {}
-    recipe = track.recipe()
-    assert chain_from(TRAIN, recipe["chain"], None, TRAIN, on_all) == model
+    late = time.monotonic() - 1.0
+    assert finished(track, TRAIN, late, lambda: True, most=4) == ([], {})
+    candidate = sampled_candidate(track)
+    sweep_over_all([candidate], TRAIN, late, 1, 99, threading.Event())
+    assert candidate.model == track.model()
+    assert "all" not in candidate.recipe
+
+
+def sampled_candidate(track):
+    candidate = search.Candidate("", track.model(), track.log_proba, 0.0, {}, track=track)
+    candidate.weight = 1.0
+    return candidate
 
 
 def test_an_average_scores_as_the_mixture_does():
@@ -256,8 +304,44 @@ def test_families_that_are_close_take_turns_by_the_time_they_had():
     assert turns.BEHIND < turns.CHAIN_BEHIND
 
 
-def searching():
-    return search._Search(TRAIN, HELD, 0, time.monotonic(), 1.0, 1)
+def searching(workers=1):
+    return search._Search(TRAIN, HELD, 0, time.monotonic(), 1.0, workers)
+
+
+def test_one_chain_compiles_while_the_other_worker_trains():
+    found = searching(workers=2)
+    found.tracks = [track for track in found.tracks if isinstance(track, ChainTrack)]
+    one, other = found.tracks
+    found._busy = {id(one)}
+    assert found._next_track(anew=False) is other  # there is nothing else to do
+    trained = found._track("pfa", 0, 2)
+    found.tracks.append(trained)
+    assert found._next_track() is trained
+    one.step_seconds = 0.1  # as soon as it has tried
+    assert found._next_track() is other
+
+
+def test_where_strings_are_many_chains_begin_with_a_part(monkeypatch):
+    n_points = TRAIN.n_symbols + len(TRAIN)
+    monkeypatch.setattr(steps, "PART_POINTS", n_points // 4)
+    found = searching()
+    shares = {track.share for track in found.tracks if isinstance(track, ChainTrack)}
+    assert shares == {len(TRAIN) // 4 / len(TRAIN)}
+    sizes = [(t.name, t.first) for t in found.tracks if isinstance(t, Track)]
+    assert sorted(sizes) == sorted((n, f) for n in search.FEW_FIRST for f in search.FEW_FIRST[n])
+
+
+def test_where_there_is_little_time_fewer_tracks_begin():
+    sizes = []
+    n_points = TRAIN.n_symbols + len(TRAIN)
+    for budget in (0.9, 1.1):
+        budget *= n_points / search.HURRIED
+        found = search._Search(TRAIN, HELD, 0, time.monotonic(), budget, 1)
+        sizes.append({t.first for t in found.tracks if isinstance(t, Track)})
+    assert sizes == [
+        {size for each in first.values() for size in each}
+        for first in (search.FEW_FIRST, search.FIRST)
+    ]
 
 
 def test_the_best_chains_are_candidates_and_the_search_repeats_them(monkeypatch):
@@ -278,6 +362,41 @@ def test_the_best_chains_are_candidates_and_the_search_repeats_them(monkeypatch)
     np.testing.assert_allclose(candidate.log_proba, ss.log_proba(candidate.model, HELD), rtol=1e-9)
 
 
+@pytest.mark.parametrize("family", ["hmm", "pfa"])
+def test_where_a_climb_has_come_to_is_trained_on_and_the_search_repeats_that(family):
+    train, held = search.hold_out_part(TRAIN, 0)
+    found = search._Search(train, held, 0, time.monotonic(), 3.0, 1)
+    climb = found._climb(family, 4)
+    found.tracks = [climb]
+    watched = climb.advance
+
+    def advance(*given):
+        watched(*given)
+        found._stopped.set()  # one turn is enough
+
+    climb.advance = advance
+    found._work(np.inf)
+    follower, _ = found.tracks
+    reached = climb.chain.parameters
+    for name, array in follower.parameters.items():
+        assert np.array_equal(array, reached[name])
+    follower.advance(found.forest, found.held_forest, lambda: True)
+    assert follower.score > held_out_score(found.held_forest, family_named(family), reached, 1)
+    component = {"weight": 1.0, "name": "", **found._recipe(follower)}
+    recipe = {"seed": 0, "held_out": 0.1, "refit": 0, "components": [component]}
+    again = ss.AutoWFA(recipe=json.loads(json.dumps(recipe))).fit(TRAIN)
+    assert again.model_ == family_named(family).model(follower.parameters, TRAIN.alphabet)
+
+
+def test_a_climb_is_trained_on_from_once():
+    track = advanced(turns_taken=1, climb_seconds=0.1)
+    assert track.climbed[1]["phases"] == track.chain.phases
+    track.climbed = None
+    track.advance(FOREST, HELD_FOREST, lambda: True)
+    assert track.climbed is None
+    assert advanced(turns_taken=1).climbed is None  # no climb
+
+
 def test_chains_of_a_search_sweep_over_the_part_to_train_on():
     found = searching()
     for track in found.tracks:
@@ -286,20 +405,39 @@ def test_chains_of_a_search_sweep_over_the_part_to_train_on():
             assert track.held is HELD
 
 
-def test_the_search_lets_a_chain_go_on_over_all_strings():
-    found = searching()
-    whole = ss.Corpus.from_sequences([*TRAIN, *HELD], alphabet=TRAIN.alphabet)
-    track = advanced(turns_taken=1)
-    candidate = search.Candidate("", track.model(), track.log_proba, 0.0, {}, track=track)
-    candidate.weight = 1.0
-    found._sweep_over_all([candidate], whole, time.monotonic() + 0.4)
-    again = chain_from(TRAIN, track.recipe()["chain"], None, whole, candidate.recipe["all"])
-    assert candidate.model == again
+@pytest.mark.parametrize(("workers", "chains_going_on", "runs"), [(1, 1, 1), (3, 1, 3), (2, 2, 1)])
+def test_chains_that_were_chosen_go_on_over_all_strings(workers, chains_going_on, runs):
+    tracks = [advanced(turns_taken=1) for _ in range(chains_going_on)]
+    candidates = [sampled_candidate(track) for track in tracks]
+    sweep_over_all(candidates, WHOLE, time.monotonic() + 0.5, workers, 99, threading.Event())
+    for candidate, track in zip(candidates, tracks, strict=True):
+        on_all = candidate.recipe["all"]
+        assert [one["run"] for one in on_all] == list(range(runs))
+        again = chain_from(TRAIN, track.recipe()["chain"], None, WHOLE, on_all)
+        assert candidate.model == again
 
 
 def test_memory_bounds_the_averages_of_chains(monkeypatch):
+    monkeypatch.setattr(search, "most_states", lambda n_symbols, copies: 7)
     found = searching()
-    monkeypatch.setattr(found, "tracks", [advanced(), *found.tracks])
-    found.largest = 3
-    found._gather()
-    assert found.candidates == []
+    track = found._chain("hmm", 3)
+    for _ in range(2):
+        track.advance(FOREST, HELD_FOREST, lambda: True)
+    assert len(track.segments) > 4
+    assert track.model().n_states == 6
+    assert found.most_sampled <= found.largest
+
+
+def test_chains_that_were_not_chosen_do_not_go_on(monkeypatch):
+    found = searching()
+    seen = []
+    monkeypatch.setattr(found, "time_to_refit", lambda: time.monotonic() + 1.0)
+    monkeypatch.setattr(found, "_next_track", lambda anew: seen.append(open_tracks(found.tracks)))
+    found.grow_on()
+    assert seen
+    assert all(isinstance(track, Track) for tracks in seen for track in tracks)
+    assert any(isinstance(track, ChainTrack) for track in found.tracks)
+
+
+def open_tracks(tracks):
+    return [track for track in tracks if not track.settled]

@@ -3,14 +3,15 @@
 What a chain offers is an average over its later sweeps: of several stretches of sweeps one
 automaton each, mixed in equal shares. A chain begins with states at random or with those of a
 model that was trained before; one that climbs sweeps over shares of the strings that double
-before it comes to all of them. When all has been judged, a chain that was chosen goes on over all
-strings, those that it was judged by included.
+before it comes to all of them. Where there are many it stays with a part for its first turn: only
+if that makes it one of the best is it worth the time for all. When all has been judged, a chain
+that was chosen goes on over all strings, those that it was judged by included.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -55,8 +56,14 @@ class ChainTrack:
         Time for sweeps at a go, and for the climb before them (0: none).
     start, origin
         Parameters to begin with, and the recipe that gives them.
+    share
+        Of the strings, for the first turn.
+    averaged
+        How many states the average may have.
     score
         Mean log-likelihood of held-out strings under the average.
+    climbed
+        Parameters at the end of the first turn, and how to come there, if the chain climbed.
     """
 
     family: str
@@ -68,6 +75,8 @@ class ChainTrack:
     climb_seconds: float = 0.0
     start: Parameters | None = None
     origin: dict[str, Any] = field(default_factory=dict)
+    share: float = 1.0
+    averaged: int = AVERAGED
     name: str = "chain"
     score: float = -np.inf
     seconds: float = 0.0
@@ -77,26 +86,34 @@ class ChainTrack:
     segments: list[Segment] = field(default_factory=list)
     average: list[Segment] = field(default_factory=list)  # the stretches that score so
     log_proba: FloatArray = field(default_factory=lambda: np.empty(0))
+    climbed: tuple[Parameters, dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         self._spacing = self.slice_seconds / 6.0  # seconds between cuts
         self.chain: Chain | None = None
+        self._kept_in = 0  # phase that the average is of
 
     def advance(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
         """Sweep for a slice of time, and judge what all sweeps so far give."""
         began = time.monotonic()
         if self.chain is None:
             self._begin(running)
+        elif self.share < 1.0:
+            self.share = 1.0
+            self.chain.begin(self.share)
+            self.segments = []
         if self.chain is not None and not self.settled:
             until = time.monotonic() + self.slice_seconds
             self._spacing = swept(self.chain, self.segments, self._spacing, until, running)
         if self.segments:
             self._judge()
+        if self.chain is not None and self.climb_seconds and not self.size_scores:
+            self.climbed = self.chain.parameters, self._so_far(self.chain)
         self.size_scores[self.n_states] = self.score
         self.seconds += time.monotonic() - began
 
     def _begin(self, running: Callable[[], bool]) -> None:
-        """Begin with all strings, or climb to them; not at all if sweeps take too long."""
+        """Begin with all strings, or climb to its share; not at all if sweeps take too long."""
         n_points = self.corpus.n_symbols + len(self.corpus)
         share = min(TRIAL_POINTS / n_points, 1.0)
         self.step_seconds = self._trial(share) / share
@@ -107,10 +124,10 @@ class ChainTrack:
         if self.climb_seconds:
             for halvings in range(HALVINGS, 0, -1):
                 until = time.monotonic() + self.climb_seconds / HALVINGS
-                self.chain.begin(0.5**halvings)
+                self.chain.begin(self.share * 0.5**halvings)
                 while running() and time.monotonic() < until:
                     self.chain.sweep()
-        self.chain.begin(1.0)
+        self.chain.begin(self.share)
 
     def _trial(self, share: float) -> float:
         """Return the seconds of a sweep over a share of the strings."""
@@ -123,7 +140,8 @@ class ChainTrack:
 
     def _judge(self) -> None:
         later = self.segments[len(self.segments) // 2 :]
-        self.average = stretches(later, self.n_states)
+        self.average = stretches(later, self.averaged // self.n_states)
+        self._kept_in = len(self.chain.phases) - 1 if self.chain else 0
         self.log_proba = log_proba(self.model(), self.held)
         self.score = float(priced(self.log_proba).mean())
 
@@ -136,14 +154,19 @@ class ChainTrack:
         """Return how to make the average again."""
         if self.chain is None:
             return {}
-        chain = {
+        kept = [[stretch.first, stretch.last] for stretch in self.average]
+        chain = {**self._so_far(self.chain), "kept": kept, "kept_in": self._kept_in}
+        return {**self.origin, "chain": chain}
+
+    def _so_far(self, chain: Chain) -> dict[str, Any]:
+        """Return how the chain came to where it is."""
+        phases = [list(phase) for phase in chain.phases]
+        return {
             "name": self.family,
             "n_states": self.n_states,
             "seed": self.seed,
-            "phases": [list(phase) for phase in self.chain.phases],
-            "kept": [[stretch.first, stretch.last] for stretch in self.average],
+            "phases": phases,
         }
-        return {**self.origin, "chain": chain}
 
 
 def swept(
@@ -169,10 +192,10 @@ def swept(
     return spacing
 
 
-def stretches(segments: list[Segment], n_states: int) -> list[Segment]:
+def stretches(segments: list[Segment], most: int) -> list[Segment]:
     """Join segments to as many stretches as may be averaged."""
-    most = min(max(AVERAGED // n_states, 1), MOST_STRETCHES, len(segments))
-    bounds = np.linspace(0, len(segments), most + 1).round().astype(int)
+    number = min(max(most, 1), MOST_STRETCHES, len(segments))
+    bounds = np.linspace(0, len(segments), number + 1).round().astype(int)
     return [added(segments[i:j]) for i, j in pairwise(bounds)]
 
 
@@ -183,29 +206,35 @@ def average_of(name: str, parameters: list[Parameters], alphabet: Alphabet) -> W
 
 
 def finished(
-    track: ChainTrack, corpus: Corpus, until: float, running: Callable[[], bool]
-) -> tuple[WFA | HMM, dict[str, Any]]:
-    """Go on over all strings until then; return the average, and how to make it from the chain.
+    track: ChainTrack,
+    corpus: Corpus,
+    until: float,
+    running: Callable[[], bool],
+    *,
+    most: int,
+    run: int = 0,
+) -> tuple[list[Parameters], dict[str, Any]]:
+    """Go on over all strings until then; return what to average, and how to make it from the chain.
 
     Nothing can be judged any more: what was learned of nine tenths fits, and needs no more than a
-    few sweeps to settle among all. If there is no time for any, the average stays as it is.
+    few sweeps to settle among all. If there is no time for any there is nothing to average. Several
+    may go on from one chain, each ``run`` by itself; ``most`` stretches are averaged of this one.
     """
     if track.chain is None:
-        return track.model(), {}
-    start = track.chain.parameters
-    chain = Chain(track.family, corpus, track.n_states, track.seed + FINISHER, start)
+        return [], {}
+    start, seed = track.chain.parameters, track.seed + FINISHER + run
+    chain = Chain(track.family, corpus, track.n_states, seed, start)
     chain.begin(1.0)
     segments: list[Segment] = []
     spacing = max(until - time.monotonic(), 0.0) / (2 * MOST_STRETCHES)
     swept(chain, segments, spacing, until, running)
     later = segments[len(segments) // 8 :]
     if len(later) < 2:
-        return track.model(), {}
-    average = stretches(later, track.n_states)
-    parameters = [stretch.parameters for stretch in average]
+        return [], {}
+    average = stretches(later, most)
     kept = [[stretch.first, stretch.last] for stretch in average]
-    on_all = {"phases": [list(phase) for phase in chain.phases], "kept": kept}
-    return average_of(track.family, parameters, corpus.alphabet), on_all
+    on_all = {"run": run, "phases": [list(phase) for phase in chain.phases], "kept": kept}
+    return [stretch.parameters for stretch in average], on_all
 
 
 def chain_from(
@@ -213,17 +242,17 @@ def chain_from(
     recipe: dict[str, Any],
     start: Parameters | None = None,
     whole: Corpus | None = None,
-    on_all: dict[str, Any] | None = None,
+    on_all: Sequence[dict[str, Any]] = (),
 ) -> WFA | HMM:
     """Make an average again from its recipe, and what became of it over all strings, if it did."""
     found, chain = replay_chain(corpus=corpus, start=start, **recipe)
     if whole is not None and on_all:
-        found, _ = replay_chain(
-            recipe["name"],
-            whole,
-            recipe["n_states"],
-            recipe["seed"] + FINISHER,
-            start=chain.parameters,
-            **on_all,
-        )
+        family, size, seed = recipe["name"], recipe["n_states"], recipe["seed"] + FINISHER
+        found = []
+        for one in on_all:
+            phases, kept = one["phases"], one["kept"]
+            again = replay_chain(
+                family, whole, size, seed + one["run"], phases, kept, start=chain.parameters
+            )
+            found += again[0]
     return average_of(recipe["name"], found, corpus.alphabet)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from sigmastar.automata.algebra import mixture
@@ -15,11 +16,12 @@ from sigmastar.automata.auto.steps import (
     gibbs_from,
     given_start,
     hold_out_part,
-    refit,
+    refitting,
 )
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import family_named, replay_track
+from sigmastar.automata.learn.chain import replay_chain
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
@@ -37,7 +39,8 @@ def replay_recipe(
     began = time.monotonic()
     try:
         components = recipe["components"]
-        replay = _Replay(corpus, recipe["seed"], recipe["refit"], n_jobs)
+        refit = recipe["refit"], recipe.get("refit_fast", False)  # 0.1.0 knew no fast steps
+        replay = _Replay(corpus, recipe["seed"], refit, n_jobs)
         models: list[WFA | HMM] = []
         with stage("replaying", len(components)) as bar:
             for part in components:
@@ -63,7 +66,9 @@ def replay_recipe(
 class _Replay:
     """The sequences of a search, laid out as it had them."""
 
-    def __init__(self, corpus: Corpus, seed: int, refit_steps: int, n_jobs: int | None) -> None:
+    def __init__(
+        self, corpus: Corpus, seed: int, refit: tuple[int, bool], n_jobs: int | None
+    ) -> None:
         self.train, _ = hold_out_part(corpus, seed)
         self.corpus = corpus
         self.forest = Forest(self.train, n_states=LAYOUT)
@@ -71,7 +76,7 @@ class _Replay:
         self.part = None if few is None else Forest(few, n_states=LAYOUT)
         self.whole = Forest(corpus, n_states=LAYOUT)
         self.seed = seed
-        self.refit_steps = refit_steps
+        self.refit_steps, self.refit_fast = refit
         self.n_jobs = n_jobs
 
     def component(self, part: Mapping[str, Any]) -> WFA | HMM:
@@ -85,6 +90,9 @@ class _Replay:
             for verb, name in part["steps"]
             if verb == "given"
         }
+        for verb, recipe in part["steps"]:
+            if verb == "climbed":
+                given[verb] = replay_chain(corpus=self.train, kept=(), **recipe)[1].parameters
         family = part["family"]
         parameters = replay_track(
             family, part["seed"], part["steps"], self.forest, given, self.part
@@ -93,8 +101,10 @@ class _Replay:
             return self._chain(part, parameters)
         if "gibbs" in part:
             return gibbs_from(parameters, self.train, part["gibbs"]["n_sweeps"], self.seed)
-        parameters = refit(family, parameters, self.whole, self.refit_steps, self.n_jobs)
+        run = refitting(family, parameters, self.whole, self.refit_fast, self.n_jobs)
+        for further in islice(run, self.refit_steps):
+            parameters = further
         return family_named(family).model(parameters, self.train.alphabet)
 
     def _chain(self, part: Mapping[str, Any], start: Parameters | None) -> WFA | HMM:
-        return chain_from(self.train, part["chain"], start, self.corpus, part.get("all"))
+        return chain_from(self.train, part["chain"], start, self.corpus, part.get("all", ()))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,8 +26,10 @@ from sigmastar.automata.auto.candidates import (
     Failure,
     best_mixture,
     leaderboard,
+    score_of,
 )
-from sigmastar.automata.auto.chains import COPIES, ChainTrack, finished
+from sigmastar.automata.auto.chains import AVERAGED, COPIES, ChainTrack
+from sigmastar.automata.auto.finish import sweep_over_all, train_on_all
 from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
@@ -35,12 +38,13 @@ from sigmastar.automata.auto.steps import (
     first_part,
     given_start,
     hold_out_part,
-    refit,
 )
-from sigmastar.automata.auto.turns import BEHIND, AnyTrack, next_track
+from sigmastar.automata.auto.turns import BEHIND, CHAIN_BEHIND, AnyTrack, next_track
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
+from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import Track, family_named
+from sigmastar.automata.learn.blocks.quasi_newton import COPIES as COPIES_TRAINED
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.size import most_states
 from sigmastar.automata.models.wfa import WFA
@@ -53,11 +57,13 @@ from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["learn_auto"]
 
-QUICK = 0.15  # shares of the budget that have passed when each phase ends
-GROWING = 0.5
+QUICK = 0.15  # share of the budget after which no other moment learner begins
+GROWING = 0.5  # shares of it that have passed when each phase ends
 SAMPLING = 0.76
 # Sizes that random starts are tried with. A PFA of many states has room for what it needs not.
 FIRST = {"pfa": (16, 24, 40, 64), "hmm": (16, 40)}
+FEW_FIRST = {"pfa": (24, 48), "hmm": (40,)}  # where there is no time for so many
+HURRIED = 1500  # symbols and ends for a second of the budget that make it so
 SLICE = 0.06  # share of the budget that a track has at a time
 CLIMBING = {"pfa": 64, "hmm": 40}  # sizes of chains that climb from random states
 CLIMB = 0.12  # share of the budget for the climb of one
@@ -87,24 +93,23 @@ def learn_auto(
     search = _Search(train, held, seed, began, time_budget, thread_count(n_jobs))
     with stage("searching", time_budget) as bar, one_blas_thread():
         search.bar = bar
-        search.learn_quickly()
-        search.grow(began + GROWING * time_budget)
+        search.grow(began + GROWING * time_budget, first=search.learn_quickly)
         search.sample(began + SAMPLING * time_budget)
         if all(candidate.track is None for candidate in search.choose()):
-            search.grow(search.time_to_refit())  # chains have nothing to do with all strings
+            search.grow_on()
         chosen = search.choose()
         model, steps = search.finish(chosen, corpus)
     recipe = {
         "seed": seed,
         "held_out": HELD_OUT,
         "refit": steps,
+        "refit_fast": search.part is not None,
         "components": [{"weight": c.weight, "name": c.name, **(c.recipe or {})} for c in chosen],
     }
-    seconds = time.monotonic() - began
     info = {
         "leaderboard": leaderboard(search.candidates, search.failures),
         "recipe": recipe,
-        "seconds": seconds,
+        "seconds": time.monotonic() - began,
     }
     return Learned(model, info)
 
@@ -122,47 +127,56 @@ class _Search:
         self.bar: Stage | None = None
         self.candidates: list[Candidate] = []
         self.failures: list[Failure] = []
-        # A track holds old and new weights, their expected counts, and those of its thread's block.
-        self.most_states = most_states(len(train.alphabet), copies=8 * workers + 4)
-        self.most_sampled = most_states(len(train.alphabet), copies=COPIES * workers)
+        # A track holds what its steps remember, expected counts, and those of its thread's block.
+        self.most_states = most_states(
+            len(train.alphabet), copies=(4 + COPIES_TRAINED) * workers + 4
+        )
         self.largest = most_states(len(train.alphabet), copies=4)  # of what is mixed
+        sampled = most_states(len(train.alphabet), copies=COPIES * workers)
+        self.most_sampled = min(sampled, self.largest)
         self._busy: set[int] = set()
         self._lock = threading.Lock()
-        self._stopped = False
+        self._stopped = threading.Event()
         started = time.monotonic()
         self.forest = Forest(train, n_states=LAYOUT)
         self.layout_seconds = time.monotonic() - started
         self.held_forest = Forest(held, n_states=LAYOUT)
         part = first_part(train, seed)
         self.part = None if part is None else Forest(part, n_states=LAYOUT)
+        self.part_share = 1.0 if part is None else len(part) / len(train)
+        n_points = train.n_symbols + len(train)
+        self.hurried = part is not None or n_points > HURRIED * budget
         self.tracks: list[AnyTrack] = self._random_tracks()
-        self._random = len(self.tracks)
 
     def _random_tracks(self) -> list[AnyTrack]:
-        """Return tracks that begin at random: first of each family, then other sizes."""
-        sizes = [(name, size) for name in FIRST for size in FIRST[name]]
-        sizes.sort(key=lambda pair: FIRST[pair[0]].index(pair[1]))
+        """Return what begins at random: climbs, then tracks of each family, then other sizes."""
+        first = FEW_FIRST if self.hurried else FIRST
+        sizes = [(name, size) for name in first for size in first[name]]
+        sizes.sort(key=lambda pair: first[pair[0]].index(pair[1]))
         tracks: list[AnyTrack] = [
             self._track(name, self.seed, size)
             for name, size in sizes
-            if size <= self.most_states or size == FIRST[name][0]  # the least there is
+            if size <= self.most_states or size == first[name][0]  # the least there is
         ]
         chains = [
-            self._chain(name, size, climb_seconds=CLIMB * self.budget)
-            for name, size in CLIMBING.items()
-            if size <= self.most_sampled
+            self._climb(name, size) for name, size in CLIMBING.items() if size <= self.most_sampled
         ]
-        return tracks[:2] + chains + tracks[2:]
+        return chains + tracks
 
     def _track(self, name: str, seed: int, first: int = 0) -> Track:
-        seconds = SLICE * self.budget
+        seconds = SLICE * self.budget * (1.0 if self.part is None else 2.0)
         return Track(
             name, seed, self.most_states, first=first, part=self.part, slice_seconds=seconds
         )
 
-    def _chain(self, family: str, size: int, **more: Any) -> ChainTrack:
-        seconds = SLICE * self.budget
-        return ChainTrack(family, size, self.seed, self.train, self.held, seconds, **more)
+    def _chain(self, family: str, size: int, number: int = 0, **more: Any) -> ChainTrack:
+        seconds, seed = SLICE * self.budget, self.seed + number
+        more["averaged"] = min(AVERAGED, self.largest)
+        return ChainTrack(family, size, seed, self.train, self.held, seconds, **more)
+
+    def _climb(self, family: str, size: int, number: int = 0) -> ChainTrack:
+        climb_seconds = CLIMB * self.budget
+        return self._chain(family, size, number, climb_seconds=climb_seconds, share=self.part_share)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
@@ -188,12 +202,14 @@ class _Search:
                 self.failures.append(Failure(name, str(error), time.monotonic() - started))
                 self._tell(f"{name}: {error}")
                 continue
-            self._add(name, model, time.monotonic() - started, recipe={"starter": name})
-            if model.n_states <= self.most_states:
+            added = self._add(name, model, time.monotonic() - started, recipe={"starter": name})
+            best = max(self.candidates, key=score_of) is added
+            if model.n_states <= self.most_states and (best or not self.hurried):
                 start = given_start(model, self.train, self.seed)
                 track = self._track("pfa", self.seed)
                 track.parameters, track.steps = start, [["given", name]]
-                self.tracks.insert(len(self.tracks) - self._random, track)  # before random ones
+                with self._lock:
+                    self.tracks.insert(0, track)  # before random ones
             self._tell(f"{name}: {self.candidates[-1].score:.4f}")
 
     def _close(self, name: str) -> bool:
@@ -201,18 +217,24 @@ class _Search:
         best = max((c.score for c in self.candidates), default=-np.inf)
         return any(c.name == name and c.score > best - BEHIND for c in self.candidates)
 
-    def grow(self, deadline: float, anew: bool = True) -> None:
+    def grow(
+        self, deadline: float, anew: bool = True, first: Callable[[], None] | None = None
+    ) -> None:
         """Advance tracks until the deadline, as many at a time as there are cores.
 
-        When none is left, another one begins ``anew``.
+        One of the workers does something else ``first``. When no track is left, another one begins
+        ``anew``.
         """
         with ThreadPoolExecutor(self.workers) as pool:
             try:
-                outcomes = [pool.submit(self._work, deadline, anew) for _ in range(self.workers)]
+                outcomes = [
+                    pool.submit(self._work, deadline, anew, None if number else first)
+                    for number in range(self.workers)
+                ]
                 for outcome in outcomes:
                     outcome.result()
             except BaseException:
-                self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
+                self._stopped.set()  # Ctrl-C: leaving the pool waits for its threads
                 raise
         self._gather()
 
@@ -234,7 +256,7 @@ class _Search:
                 )
 
     def _title(self, track: Track) -> str:
-        start = track.steps[0][1] if track.steps[0][0] == "given" else "random"
+        start = {"given": track.steps[0][1], "climbed": "a climb"}.get(track.steps[0][0], "random")
         return f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
 
     def _recipe(self, track: Track) -> dict[str, Any]:
@@ -246,9 +268,7 @@ class _Search:
         return [track for track in self.tracks if isinstance(track, ChainTrack) and track.average]
 
     def _add_chain(self, chain: ChainTrack) -> None:
-        """Make a candidate of the average of a chain, as large as memory allows."""
-        if len(chain.average) * chain.n_states > self.largest:
-            return
+        """Make a candidate of the average of a chain."""
         how = "climbing" if chain.climb_seconds else "sampled"
         name = f"{chain.family} {chain.n_states} {how}, {len(chain.average)} averaged"
         recipe = chain.recipe()
@@ -264,10 +284,14 @@ class _Search:
             )
         )
 
-    def _work(self, deadline: float, anew: bool = True) -> None:
+    def _work(
+        self, deadline: float, anew: bool = True, first: Callable[[], None] | None = None
+    ) -> None:
         def running() -> bool:
-            return not self._stopped and time.monotonic() < deadline
+            return not self._stopped.is_set() and time.monotonic() < deadline
 
+        if first is not None:
+            first()
         while running():
             with self._lock:
                 track = self._next_track(anew)
@@ -279,16 +303,33 @@ class _Search:
             finally:
                 with self._lock:
                     self._busy.discard(id(track))
+                    if isinstance(track, ChainTrack) and track.climbed is not None:
+                        self._follow(track, *track.climbed)
             self._tell(f"{track.name} {track.n_states}: {track.score:.4f}")
+
+    def _follow(self, chain: ChainTrack, reached: Parameters, recipe: dict[str, Any]) -> None:
+        """Let a track train on, before all others, from where a chain has climbed to."""
+        track = self._track(chain.family, self.seed)
+        track.parameters, track.steps = reached, [["climbed", recipe]]
+        self.tracks.insert(0, track)
+        chain.climbed = None
 
     def _next_track(self, anew: bool = True) -> AnyTrack | None:
         """Pick the track to advance; when none is left, begin another like the best if wanted."""
-        track = next_track(self.tracks, self._busy, self.budget)
+        track = next_track(self.tracks, self._busy | self._waiting(), self.budget)
+        if track is None and not anew:
+            track = next_track(self.tracks, self._busy, self.budget)
         if track is None and anew:
             best = max((t for t in self.tracks if t.name != "chain"), key=lambda t: t.score)
             track = self._track(best.name, self.seed + len(self.tracks))
             self.tracks.append(track)
         return track
+
+    def _waiting(self) -> set[int]:
+        """Return the chains that wait for one that compiles: the others train in the meantime."""
+        chains = [track for track in self.tracks if isinstance(track, ChainTrack)]
+        cold = any(id(chain) in self._busy and not chain.step_seconds for chain in chains)
+        return {id(chain) for chain in chains} if cold else set()
 
     def sample(self, deadline: float) -> None:
         """Sample from the best tracks, as many as there are cores, by chains that start there."""
@@ -300,19 +341,35 @@ class _Search:
         chosen: list[AnyTrack] = []
         while left and len(chosen) < max(self.workers, 2):
             best = max(track.score for track in left)
+            if chosen and best < chosen[0].score - CHAIN_BEHIND:
+                break
             track = min((t for t in left if t.score > best - EVEN), key=lambda t: t.n_states)
             left.remove(track)
-            if isinstance(track, ChainTrack):
-                chosen.append(track)
-                continue
-            family, size = track.name, track.n_states
-            start, origin = track.parameters, self._recipe(track)
-            chosen.append(self._chain(family, size, start=start, origin=origin))
-        others = [track for track in self.tracks if track not in chosen]
+            chosen.append(self._to_sample(track))
+        if isinstance(leader := next(iter(chosen), None), ChainTrack) and leader.climb_seconds:
+            others = range(1, max(self.workers, 2) - len(chosen) + 1)
+            chosen += [self._climb(leader.family, leader.n_states, number) for number in others]
+        others_left = [track for track in self.tracks if track not in chosen]
         self.tracks = chosen
         self.grow(deadline, anew=False)
-        self.tracks = others + chosen
+        self.tracks = others_left + chosen
         self._gather()
+
+    def _to_sample(self, track: AnyTrack) -> AnyTrack:
+        """Return what takes a track further: a chain from its end, or itself."""
+        if isinstance(track, Track) and track.unfinished and self.part is not None:
+            track.part = None  # whatever it has learned from a part: now all
+            return track
+        if isinstance(track, ChainTrack):
+            return track
+        start, origin = track.parameters, self._recipe(track)
+        return self._chain(track.name, track.n_states, start=start, origin=origin)
+
+    def grow_on(self) -> None:
+        """Advance tracks until the last part; a chain would have no time left for all strings."""
+        for track in self.tracks:
+            track.settled |= isinstance(track, ChainTrack)
+        self.grow(self.time_to_refit())
 
     def time_to_refit(self) -> float:
         """Return when the last part must begin to be done in time.
@@ -334,51 +391,10 @@ class _Search:
         deadline = self.began + FINISHED * self.budget
         sampled = [c for c in chosen if c.track is not None]
         most = REFIT_STEPS if sampled else sys.maxsize
-        steps = self._train_on_all([c for c in chosen if c.parameters], corpus, deadline, most)
-        self._sweep_over_all(sampled, corpus, deadline)
+        trained, fast = [c for c in chosen if c.parameters], self.part is not None
+        steps = train_on_all(trained, corpus, deadline, most, self.workers, fast, self._tell)
+        room = max(self.largest - sum(c.model.n_states for c in chosen), 0)
+        sweep_over_all(sampled, corpus, deadline, self.workers, room, self._stopped)
         if len(chosen) == 1:
             return chosen[0].model, steps
         return mixture([c.model for c in chosen], [c.weight for c in chosen]), steps
-
-    def _train_on_all(
-        self, trained: list[Candidate], corpus: Corpus, deadline: float, most: int
-    ) -> int:
-        """Train grown components some steps further; return how many."""
-        if not trained:
-            return 0
-        forest = Forest(corpus, n_states=LAYOUT)
-        states = [c.parameters for c in trained]
-        steps = 0
-        while steps < most:
-            started = time.monotonic()
-            states = [
-                refit(str(c.family), p, forest, 1, self.workers)
-                for c, p in zip(trained, states, strict=True)
-            ]
-            steps += 1
-            self._tell(f"refit {steps}")
-            if 2 * time.monotonic() - started > deadline:
-                break
-        for candidate, parameters in zip(trained, states, strict=True):
-            family = family_named(str(candidate.family))
-            candidate.model = family.model(parameters, corpus.alphabet)
-        return steps
-
-    def _sweep_over_all(self, sampled: list[Candidate], corpus: Corpus, deadline: float) -> None:
-        """Let chains go on side by side, those of most weight, one for each core."""
-        sampled = sorted(sampled, key=lambda candidate: -candidate.weight)[: self.workers]
-        with ThreadPoolExecutor(self.workers) as pool:
-            try:
-                work = [pool.submit(self._sweep_on, c, corpus, deadline) for c in sampled]
-                for one in work:
-                    one.result()
-            except BaseException:
-                self._stopped = True  # Ctrl-C: leaving the pool waits for its threads
-                raise
-
-    def _sweep_on(self, candidate: Candidate, corpus: Corpus, until: float) -> None:
-        track = candidate.track
-        if track is None:
-            return
-        candidate.model, on_all = finished(track, corpus, until, lambda: not self._stopped)
-        candidate.recipe = {**(candidate.recipe or {}), "all": on_all}

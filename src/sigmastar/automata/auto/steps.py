@@ -5,7 +5,7 @@ Each depends on its arguments alone, never on the clock: taken again, it gives t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Parameters, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step
 from sigmastar.automata.learn.blocks.growth import family_named
+from sigmastar.automata.learn.blocks.quasi_newton import QuasiNewton
 from sigmastar.automata.learn.choose_separable import SeparableSettings, choose_separable
 from sigmastar.automata.learn.choose_spectral import SpectralSettings, choose_spectral
 from sigmastar.automata.learn.em_start import pfa_from_wfa, smoothed
@@ -38,7 +39,7 @@ __all__ = [
     "given_start",
     "hold_out_part",
     "pfa_of",
-    "refit",
+    "refitting",
 ]
 
 HELD_OUT = 0.1
@@ -123,14 +124,25 @@ def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) 
     ).model
 
 
-def refit(
-    family_name: str, parameters: Parameters, forest: Forest, steps: int, n_jobs: int | None = None
-) -> Parameters:
-    """Train a component a few steps further on all sequences; zeros stay zero."""
+def refitting(
+    family_name: str,
+    parameters: Parameters,
+    forest: Forest,
+    fast: bool,
+    n_jobs: int | None = None,
+) -> Iterator[Parameters]:
+    """Train a component step by step further on all sequences; zeros stay zero.
+
+    With so many strings that there is no time for many steps, they are ``fast`` ones; nothing tells
+    any more when training goes too far.
+    """
     family = family_named(family_name)
-    for _ in range(steps):
-        step = em_step(forest, family, parameters, n_jobs=n_jobs)
-        if step.impossible:
-            break
-        parameters = step.parameters
-    return parameters
+    run = QuasiNewton(forest, family, n_jobs)
+    while True:
+        if fast:
+            step = run.step(parameters)
+        else:
+            step = em_step(forest, family, parameters, n_jobs=n_jobs)
+        if not step.impossible:
+            parameters = step.parameters
+        yield parameters

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sigmastar.automata.auto.chains import ChainTrack
 from sigmastar.automata.learn.blocks.growth import Track
 
-__all__ = ["BEHIND", "AnyTrack", "hopeless", "next_track"]
+__all__ = ["BEHIND", "CHAIN_BEHIND", "AnyTrack", "hopeless", "next_track"]
 
 AnyTrack = Track | ChainTrack
 

@@ -215,8 +215,12 @@ def replay_chain(
     phases: Sequence[Sequence[float]],
     kept: Sequence[Sequence[int]],
     start: Parameters | None = None,
+    kept_in: int = -1,
 ) -> tuple[list[Parameters], Chain]:
-    """Make a chain again; return what its last phase had between the sweeps ``kept``, and it."""
+    """Make a chain again; return what a phase had between the sweeps ``kept``, and the chain.
+
+    ``kept_in`` is the number of that phase: by default the last.
+    """
     chain = Chain(name, corpus, n_states, seed, start)
     found = []
     cuts = {int(sweep) for pair in kept for sweep in pair}
@@ -225,7 +229,7 @@ def replay_chain(
         chain.begin(share)
         for done in range(1, int(sweeps) + 1):
             chain.sweep()
-            if number == len(phases) - 1 and done in cuts:
+            if number == kept_in % len(phases) and done in cuts:
                 segment = chain.cut()
                 if segment is not None and (segment.first, segment.last) in wanted:
                     found.append(segment.parameters)

@@ -53,6 +53,10 @@ class Family(ABC):
         """Return the parameters that are likeliest given expected counts."""
 
     @abstractmethod
+    def choices(self, counts: ExpectedCounts) -> Parameters:
+        """Return for each parameter how often what it shares its sum with was chosen among."""
+
+    @abstractmethod
     def normalized(self, parameters: Parameters) -> Parameters:
         """Scale non-negative weights so that each state's sum to one."""
 
@@ -131,6 +135,15 @@ class PFAFamily(Family):
         initial = parameters["initial"] if "initial" in self.frozen else start
         return {"initial": initial, "transitions": arcs, "final": stop}
 
+    def choices(self, counts: ExpectedCounts) -> Parameters:
+        """Return how often strings begin, and how often something leaves or stops at each state."""
+        outcomes = counts.transitions.sum(axis=(0, 2)) + counts.final
+        return {
+            "initial": np.full_like(counts.initial, counts.initial.sum()),
+            "transitions": np.broadcast_to(outcomes[:, None], counts.transitions.shape),
+            "final": outcomes,
+        }
+
     def normalized(self, parameters: Parameters) -> Parameters:
         """Divide by what leaves or stops at each state."""
         arcs, stop = parameters["transitions"], parameters["final"]
@@ -199,6 +212,18 @@ class HMMFamily(Family):
         new["emission"] = np.ascontiguousarray(fresh[:, :-1])
         new["stop"] = np.ascontiguousarray(fresh[:, -1])
         return {name: parameters[name] if name in self.frozen else new[name] for name in self.names}
+
+    def choices(self, counts: ExpectedCounts) -> Parameters:
+        """Return how often strings begin, states are left, and something happens in them."""
+        n_symbols, n, _ = counts.transitions.shape
+        moved = counts.transitions.sum(axis=(0, 2))
+        outcomes = moved + counts.final
+        return {
+            "initial": np.full(n, counts.initial.sum()),
+            "transition": np.broadcast_to(moved[:, None], (n, n)),
+            "emission": np.broadcast_to(outcomes[:, None], (n, n_symbols)),
+            "stop": outcomes,
+        }
 
     def normalized(self, parameters: Parameters) -> Parameters:
         """Divide every distribution by its sum."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from sigmastar.automata.inference.expected_counts import Forest
+from sigmastar.automata.inference.expected_counts import ExpectedCounts, Forest
 from sigmastar.automata.inference.partitioned_counts import PartitionedForest
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters, log_prior
 from sigmastar.automata.learn.blocks.mixing import IMPOSSIBLE
@@ -19,12 +19,14 @@ class EMStep(NamedTuple):
     """Better parameters, and what the old ones were worth.
 
     ``objective`` is the mean log-likelihood of a sequence under the old parameters, with the
-    prior's share; ``impossible`` the weight of sequences that they could not produce.
+    prior's share; ``impossible`` the weight of sequences that they could not produce; ``counts``
+    what they were expected to be used for.
     """
 
     objective: float
     parameters: Parameters
     impossible: float
+    counts: ExpectedCounts
 
 
 def em_step(
@@ -42,7 +44,7 @@ def em_step(
     weights = annealed(family.expand(parameters), beta)
     counts = forest.expected_counts(*weights, n_jobs=n_jobs)
     value = (counts.log_likelihood + log_prior(family, parameters)) / forest.weight
-    return EMStep(value, family.maximize(counts, parameters), counts.impossible)
+    return EMStep(value, family.maximize(counts, parameters), counts.impossible, counts)
 
 
 def annealed(weights: Weights, beta: float) -> Weights:

@@ -17,7 +17,7 @@ import numpy as np
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
-from sigmastar.automata.learn.blocks.long_steps import LongSteps
+from sigmastar.automata.learn.blocks.quasi_newton import QuasiNewton
 from sigmastar.core.em import Ascent, ascend
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.types import FloatArray
@@ -25,8 +25,8 @@ from sigmastar.core.types import FloatArray
 __all__ = ["SIZES", "Track", "family_named", "replay_track"]
 
 SIZES = {"pfa": (12, 24, 48, 72, 110, 160), "hmm": (16, 32, 64, 96)}
-# Least gain of the training log-likelihood, per sequence and step: before and after growing ends.
-COARSE, FINE = 4e-4, 2e-5
+# Nats that a step must gain over all strings it is trained on: before and after growing ends.
+COARSE, FINE = 7.0, 0.4
 COARSE_STEPS = 150
 PATIENCE = 8  # steps without improvement on held-out data
 PRUNING = -0.5  # pseudo-count that lets rarely used parameters vanish
@@ -48,13 +48,15 @@ class Track:
     name, seed, most_states
         Family ("pfa" or "hmm"), seed of everything random, and what memory allows.
     steps
-        What was done: ``["start", n]``, ``["given", name]``, ``["split", n]``, and so many steps of
-        Baum–Welch: ``["long", count]``, ``["part", count]`` over a part of the strings, ``["prune",
-        count]``; plain ones, ``["em", count]``, stand in recipes of 0.1.0.
+        What was done: ``["start", n]``, ``["given", name]``, ``["climbed", how]``, ``["split",
+        n]``, and so many steps of Baum–Welch: ``["long", count]``, ``["part", count]`` over a part
+        of the strings, ``["prune", count]``; plain ones, ``["em", count]``, stand in recipes of
+        0.1.0.
     first
         Number of states to start with.
     part
-        A part of the strings to train on first, where there are many.
+        A part of the strings to train on first, where there are many; None as soon as they have
+        taught what they can.
     slice_seconds
         Time to train at a go before the first split, so that all tracks come to their turn.
     score
@@ -76,7 +78,7 @@ class Track:
     size_scores: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._unfinished = True  # training with this number of states
+        self.unfinished = True  # training with this number of states
 
     @property
     def n_states(self) -> int:
@@ -89,12 +91,13 @@ class Track:
         family = family_named(self.name)
         if not self.parameters:
             size = min(self.first or SIZES[self.name][0], self.most_states)
-            self.parameters = family.random(_rng(self.seed, size), size, train.n_symbols)
+            self.parameters = family.random(_rng(self.seed, size), size, held_out.n_symbols)
             self.steps.append(["start", size])
-            self._begin(family, train, held_out, self._for_a_slice(running))
-        elif not np.isfinite(self.score):  # parameters were given
-            self._begin(family, train, held_out, self._for_a_slice(running))
-        elif self._unfinished:
+        if self.part is not None:
+            self._train(family, self.part, held_out, self._for_a_slice(running), "part", COARSE)
+            if not self.unfinished:
+                self.part, self.unfinished = None, True
+        elif self.unfinished:
             self._train(family, train, held_out, self._for_a_slice(running), "long", COARSE)
         else:
             sizes = [size for size in SIZES[self.name] if size <= self.most_states]
@@ -110,14 +113,6 @@ class Track:
     def _for_a_slice(self, running: Callable[[], bool]) -> Callable[[], bool]:
         until = time.monotonic() + self.slice_seconds
         return lambda: time.monotonic() < until and running()
-
-    def _begin(
-        self, family: Family, train: Forest, held_out: Forest, running: Callable[[], bool]
-    ) -> None:
-        """Train for the first time: over a part, if there is one, before all."""
-        if self.part is not None:
-            self._train(family, self.part, held_out, running, "part", COARSE)
-        self._train(family, train, held_out, running, "long", COARSE)
 
     def _grow(
         self,
@@ -152,14 +147,14 @@ class Track:
         ascent = Ascent(self.parameters, best=self.parameters, best_score=self.score)
         stuck = False
         began = time.monotonic()
-        long = LongSteps(train, family)
+        run = QuasiNewton(train, family)
 
         def step(parameters: Parameters) -> tuple[float, Parameters]:
             nonlocal stuck
             if verb == "prune":
                 taken = em_step(train, family, parameters, n_jobs=1)
             else:
-                taken = long.step(parameters)
+                taken = run.step(parameters)
             stuck = taken.impossible > 0
             return taken.objective, parameters if stuck else taken.parameters
 
@@ -169,10 +164,10 @@ class Track:
         def wanted() -> bool:
             late = ascent.late > (PATIENCE if ascent.best_iteration else 2 * PATIENCE)
             history = ascent.history
-            slow = len(history) > 8 and history[-1] - history[-6] < 5 * tolerance
+            slow = len(history) > 8 and history[-1] - history[-6] < 5 * tolerance / train.weight
             enough = slow or (tolerance == COARSE and ascent.iteration >= COARSE_STEPS)
-            self._unfinished = not (late or stuck or (enough and verb != "prune"))
-            return self._unfinished and running()
+            self.unfinished = not (late or stuck or (enough and verb != "prune"))
+            return self.unfinished and running()
 
         ascend(ascent, step, max_iter=sys.maxsize, tol=-np.inf, running=wanted, after=judge)
         if ascent.iteration:
@@ -206,15 +201,15 @@ def replay_track(
     for verb, value in steps:
         if verb == "start":
             parameters = family_named(name).random(_rng(seed, value), value, train.n_symbols)
-        elif verb == "given":
-            parameters = given[value]
+        elif verb in ("given", "climbed"):
+            parameters = given[value if verb == "given" else verb]
         elif verb == "split":
             parameters = split(family_named(name), parameters, value, train, seed)
         elif verb in ("long", "part"):
             forest = part if verb == "part" and part is not None else train
-            long = LongSteps(forest, family_named(name), n_jobs=None)
+            run = QuasiNewton(forest, family_named(name), n_jobs=None)
             for _ in range(value):
-                parameters = long.step(parameters).parameters
+                parameters = run.step(parameters).parameters
         else:
             family = family_named(name, PRUNING if verb == "prune" else 0.0)
             for _ in range(value):

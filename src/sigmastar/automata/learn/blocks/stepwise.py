@@ -77,4 +77,6 @@ def stepwise_sweep(
         start, arcs, stop = statistics
         parameters = family.maximize(ExpectedCounts(start, arcs, stop, 0.0, 0.0), parameters)
     together = {**parameters, **dict(zip(_STATISTICS, statistics, strict=True))}
-    return EMStep(value / forest.weight, together, impossible)
+    start, arcs, stop = statistics
+    counts = ExpectedCounts(start, arcs, stop, value, impossible)
+    return EMStep(value / forest.weight, together, impossible, counts)
