@@ -8,13 +8,15 @@ import pytest
 import sigmastar as ss
 from automata.oracles import random_pfa
 from sigmastar.automata.auto import search, steps
-from sigmastar.automata.auto.candidates import PRICE, Candidate, best_mixture
+from sigmastar.automata.auto.candidates import Candidate, best_mixture
+from sigmastar.automata.auto.finish import train_on_all
+from sigmastar.automata.auto.replay import replay_recipe
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.learn.blocks.growth import Track, replay_track
-from sigmastar.automata.learn.blocks.mixing import mixture_weights
+from sigmastar.automata.learn.blocks.mixing import mixture_log_proba, mixture_weights
 from sigmastar.automata.learn.blocks.quasi_newton import QuasiNewton
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
@@ -324,7 +326,7 @@ def test_a_component_must_pay_for_its_weight():
     for gain, together in ((0.05, 1), (0.5, 2)):  # 0.3 nats of all strings, and 30
         first, second = halves(gain)
         _, score = mixture_weights(np.stack([first, second]))
-        assert (1000 * (score - first.mean()) > PRICE) == (together > 1)
+        assert score > first.mean()
         picked = best_mixture(candidates_of(second, first), 99)
         assert [c.name for c in picked] == ["1", "0"][:together]
         assert sum(c.weight for c in picked) == pytest.approx(1.0)
@@ -336,6 +338,81 @@ def test_a_mixture_takes_in_first_what_gains_most():
     third[:10] += 0.9  # better than the second one alone, and worth less in a mixture
     picked = best_mixture(candidates_of(third, second - 0.005, first), 2 * TRUTH.n_states)
     assert [c.name for c in picked] == ["2", "1"]  # no room for a third
+
+
+@pytest.mark.parametrize(("ahead", "leader"), [(1.9, "fair"), (2.1, "grown")])
+def test_what_held_out_strings_formed_must_be_ahead_by_more_than_chance(ahead, leader):
+    fair = np.full(1000, -5.0)
+    noise = np.tile([0.05, -0.05], 500)
+    error = 0.05 * np.sqrt(1000)
+    grown = fair + noise + ahead * error / 1000
+    candidates = [
+        Candidate("grown", TRUTH, grown, 0.0, parameters={"initial": np.ones(1)}),
+        Candidate("fair", TRUTH, fair, 0.0),
+    ]
+    assert best_mixture(candidates, TRUTH.n_states)[0].name == leader
+    candidates[0].parameters = {}  # nothing was looked at by either
+    assert best_mixture(candidates, TRUTH.n_states)[0].name == "grown"
+
+
+@pytest.mark.parametrize(("better", "together"), [(1, 1), (2, 2)])
+def test_a_component_must_gain_more_than_chance(better, together):
+    first = np.full(100, -50.0)
+    second = first - 0.5
+    second[:better] += 20.5  # one string may be a fluke, however much is gained with it
+    assert 100 * (mixture_weights(np.stack([first, second]))[1] + 50.0) > 10
+    assert len(best_mixture(candidates_of(first, second), 99)) == together
+
+
+def test_log_probabilities_of_a_mixture_are_those_of_its_weights():
+    first, second = halves(0.5)
+    second[3] = -np.inf
+    weights, score = mixture_weights(np.stack([first, second]))
+    logs = mixture_log_proba(np.stack([first, second]))
+    assert logs.mean() == pytest.approx(score)
+    expected = np.log(weights @ np.exp([first[:9], second[:9]]))
+    np.testing.assert_allclose(logs[:9], expected, rtol=1e-12)
+
+
+def deterministic():
+    """Learn a structure from nine tenths, then count over all: the model, and that of the part."""
+    truth = ss.datasets.make_dpfa(n_states=3, n_symbols=3, random_state=4)
+    corpus = ss.sample(truth, 600, random_state=0)
+    train, _ = steps.hold_out_part(corpus, 5)
+    merged = steps.quick_merged(train).model
+    return corpus, merged, steps.counted_on_all(merged, Forest(corpus, n_states=steps.LAYOUT))
+
+
+def test_arcs_of_a_deterministic_automaton_are_counted_over_all_strings():
+    corpus, merged, again = deterministic()
+    arcs, ends = np.zeros(merged.transitions.shape), np.zeros(merged.n_states)
+    for string in corpus:
+        state = 0
+        for symbol in corpus.alphabet.encode(string):
+            following = int(merged.transitions[symbol, state].argmax())
+            arcs[symbol, state, following] += 1
+            state = following
+        ends[state] += 1
+    visits = arcs.sum(axis=(0, 2)) + ends
+    expected = 0.9 * arcs / visits[:, None] + 0.1 * merged.transitions
+    np.testing.assert_allclose(again.transitions, expected, rtol=1e-9)
+    np.testing.assert_allclose(again.final, 0.9 * ends / visits + 0.1 * merged.final, rtol=1e-9)
+
+
+def test_what_was_counted_over_all_is_made_again():
+    corpus, merged, again = deterministic()
+    for counted, expected in ((True, again), (False, merged)):
+        component = {"starter": "merged", "name": "", "weight": 1.0, "counted": counted}
+        recipe = {"seed": 5, "refit": 0, "components": [component]}
+        assert replay_recipe(corpus, recipe, n_jobs=1).model == expected
+
+
+def test_deterministic_components_are_counted_over_all():
+    corpus, merged, again = deterministic()
+    candidate = Candidate("merged", merged, np.zeros(1), 0.0, {"starter": "merged"})
+    train_on_all([candidate], corpus, time.monotonic() + 9.0, 6, 1, False, lambda note: None)
+    assert candidate.model == again
+    assert candidate.recipe == {"starter": "merged", "counted": True}
 
 
 def test_what_is_too_large_is_not_mixed():

@@ -10,7 +10,7 @@ import numpy as np
 
 from sigmastar.automata.auto.chains import ChainTrack
 from sigmastar.automata.learn.blocks.em_family import Parameters
-from sigmastar.automata.learn.blocks.mixing import mixture_weights, priced
+from sigmastar.automata.learn.blocks.mixing import mixture_log_proba, mixture_weights, priced
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
@@ -20,7 +20,7 @@ __all__ = ["Candidate", "Failure", "best_mixture", "leaderboard", "score_of"]
 
 COMPONENTS = 6
 CONSIDERED = 8
-PRICE = 2.0  # nats of all held-out sequences that a further component must gain
+FLATTERED = 2.0  # standard errors by which a grown candidate must be ahead of one that was not
 ROUGHLY = 40  # steps that tell how much a component gains
 
 
@@ -60,18 +60,16 @@ class Failure(NamedTuple):
 def best_mixture(candidates: Sequence[Candidate], most_states: int) -> list[Candidate]:
     """Pick the best candidate, or a mixture of probabilistic ones if that is better.
 
-    The mixture begins with the best of them, and takes in what raises the held-out likelihood most
-    for as long as that pays for one more weight to be fitted. Those that are picked are given
-    their weights, the others none.
+    The mixture begins with the leader of them, and takes in what raises the held-out likelihood
+    most for as long as that is more than chance: one more weight is fitted each time. Those that
+    are picked are given their weights, the others none.
     """
     for candidate in candidates:
         candidate.weight = 0.0
     best = max(candidates, key=score_of)
-    proper = sorted(
-        (c for c in candidates if isinstance(c.model, (PFA, HMM))), key=score_of, reverse=True
-    )[:CONSIDERED]
+    proper = [c for c in candidates if isinstance(c.model, (PFA, HMM))]
     picked, score = _picked(proper, most_states)
-    if score <= best.score:
+    if not picked or (best not in proper and score <= best.score):
         best.weight = 1.0
         return [best]
     weights, _ = mixture_weights(np.stack([c.log_proba for c in picked]))
@@ -81,22 +79,44 @@ def best_mixture(candidates: Sequence[Candidate], most_states: int) -> list[Cand
 
 
 def _picked(proper: Sequence[Candidate], most_states: int) -> tuple[list[Candidate], float]:
-    """Add candidates to the first one by one; return them, and the score of their mixture."""
-    if not proper or proper[0].model.n_states > most_states:
+    """Add candidates to the leader one by one; return them, and the score of their mixture."""
+    proper = sorted(proper, key=score_of, reverse=True)
+    leader = _leader(proper)
+    if leader is None or leader.model.n_states > most_states:
         return [], -np.inf
-    picked, score = [proper[0]], proper[0].score
+    picked, so_far = [leader], priced(leader.log_proba)
     while len(picked) < COMPONENTS:
         room = most_states - sum(c.model.n_states for c in picked)
         trials = [
-            (mixture_weights(np.stack([x.log_proba for x in (*picked, c)]), ROUGHLY)[1], i)
-            for i, c in enumerate(proper)
+            (mixture_log_proba(np.stack([x.log_proba for x in (*picked, c)]), ROUGHLY), c)
+            for c in proper[:CONSIDERED]
             if c not in picked and c.model.n_states <= room
         ]
-        better, which = max(trials, default=(-np.inf, 0))
-        if better < score + PRICE / len(picked[0].log_proba):
+        better, which = max(trials, key=lambda trial: trial[0].sum(), default=(so_far, leader))
+        if by_chance(better, so_far):
             break
-        picked, score = [*picked, proper[which]], better
-    return picked, score
+        picked, so_far = [*picked, which], better
+    return picked, float(so_far.mean())
+
+
+def _leader(proper: Sequence[Candidate]) -> Candidate | None:
+    """Return the best, or the best that held-out sequences did not form, if that may be as good.
+
+    Grown ones were stopped and split by their scores, which flatter them; a noisy machine of many
+    states may so come before the true one.
+    """
+    best = next(iter(proper), None)
+    if best is None or not best.parameters:
+        return best
+    fair = (c for c in proper if not c.parameters)
+    near = (c for c in fair if by_chance(best.log_proba, c.log_proba, FLATTERED))
+    return next(near, best)
+
+
+def by_chance(better: FloatArray, other: FloatArray, errors: float = 1.0) -> bool:
+    """Tell whether log-probabilities are together no more than standard errors ahead of others."""
+    ahead = priced(better) - priced(other)
+    return bool(ahead.sum() <= errors * ahead.std() * np.sqrt(len(ahead)))
 
 
 def leaderboard(

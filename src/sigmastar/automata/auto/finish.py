@@ -10,16 +10,17 @@ from typing import Any
 
 from sigmastar.automata.auto.candidates import Candidate
 from sigmastar.automata.auto.chains import average_of, finished
-from sigmastar.automata.auto.steps import LAYOUT, refitting
+from sigmastar.automata.auto.steps import COUNTED, LAYOUT, counted_on_all, refitting
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.growth import family_named
+from sigmastar.automata.models.pfa import PFA
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = ["sweep_over_all", "train_on_all"]
 
 
 def train_on_all(
-    trained: list[Candidate],
+    chosen: list[Candidate],
     corpus: Corpus,
     deadline: float,
     most: int,
@@ -27,10 +28,21 @@ def train_on_all(
     fast: bool,
     tell: Callable[[str], None],
 ) -> int:
-    """Train grown components some steps further, ``fast`` ones or plain; return how many."""
-    if not trained:
+    """Train grown components some steps further, ``fast`` ones or plain; return how many.
+
+    The arcs of deterministic ones are counted anew.
+    """
+    trained = [c for c in chosen if c.parameters]
+    counted = [c for c in chosen if c.name in COUNTED]
+    if not trained and not counted:
         return 0
     forest = Forest(corpus, n_states=LAYOUT)
+    for candidate in counted:
+        if isinstance(candidate.model, PFA):
+            candidate.model = counted_on_all(candidate.model, forest, workers)
+            candidate.recipe = {**(candidate.recipe or {}), "counted": True}
+    if not trained:
+        return 0
     runs = [refitting(str(c.family), c.parameters, forest, fast, workers) for c in trained]
     steps = 0
     while steps < most:

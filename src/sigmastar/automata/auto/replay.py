@@ -12,6 +12,7 @@ from sigmastar.automata.auto.chains import chain_from
 from sigmastar.automata.auto.steps import (
     LAYOUT,
     QUICK_LEARNERS,
+    counted_on_all,
     first_part,
     gibbs_from,
     given_start,
@@ -23,6 +24,7 @@ from sigmastar.automata.learn.blocks.em_family import Parameters
 from sigmastar.automata.learn.blocks.growth import family_named, replay_track
 from sigmastar.automata.learn.chain import replay_chain
 from sigmastar.automata.models.hmm import HMM
+from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
@@ -82,7 +84,10 @@ class _Replay:
     def component(self, part: Mapping[str, Any]) -> WFA | HMM:
         """Make one component of the mixture again."""
         if "starter" in part:
-            return QUICK_LEARNERS[part["starter"]](self.train).model
+            model = QUICK_LEARNERS[part["starter"]](self.train).model
+            if part.get("counted") and isinstance(model, PFA):
+                return counted_on_all(model, self.whole, self.n_jobs)
+            return model
         if "steps" not in part:  # a chain from random states
             return self._chain(part, None)
         given = {

@@ -391,8 +391,8 @@ class _Search:
         deadline = self.began + FINISHED * self.budget
         sampled = [c for c in chosen if c.track is not None]
         most = REFIT_STEPS if sampled else sys.maxsize
-        trained, fast = [c for c in chosen if c.parameters], self.part is not None
-        steps = train_on_all(trained, corpus, deadline, most, self.workers, fast, self._tell)
+        fast = self.part is not None
+        steps = train_on_all(chosen, corpus, deadline, most, self.workers, fast, self._tell)
         room = max(self.largest - sum(c.model.n_states for c in chosen), 0)
         sweep_over_all(sampled, corpus, deadline, self.workers, room, self._stopped)
         if len(chosen) == 1:

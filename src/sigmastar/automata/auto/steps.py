@@ -29,10 +29,12 @@ from sigmastar.core.types import Learned
 from sigmastar.corpus.corpus import Corpus
 
 __all__ = [
+    "COUNTED",
     "HELD_OUT",
     "LAYOUT",
     "QUICK_LEARNERS",
     "REFINED",
+    "counted_on_all",
     "first_part",
     "gibbs_from",
     "gibbs_settings",
@@ -44,6 +46,7 @@ __all__ = [
 
 HELD_OUT = 0.1
 REFINED = "merged and refined"  # pays only where merging alone comes close to the best
+COUNTED = "merged", REFINED  # deterministic ones
 PART_POINTS = 250_000  # symbols and ends that a track is trained on before it is on all
 LAYOUT = 64  # states that corpora are laid out for; one number, so that sums can be repeated
 
@@ -122,6 +125,18 @@ def gibbs_from(parameters: Parameters, train: Corpus, n_sweeps: int, seed: int) 
     return learn_gibbs(
         train, start.n_states, settings=settings, start=start, random_state=seed
     ).model
+
+
+def counted_on_all(model: PFA, forest: Forest, n_jobs: int | None = None) -> PFA:
+    """Count the arcs of a deterministic automaton over all sequences.
+
+    What has not occurred in them either keeps a share of what it had: no sequence is impossible.
+    """
+    family = PFAFamily()
+    old = {name: getattr(model, name) for name in family.names}
+    new = em_step(forest, family, old, n_jobs=n_jobs).parameters
+    both = {name: (1.0 - HELD_OUT) * new[name] + HELD_OUT * old[name] for name in family.names}
+    return PFA.normalized(both["initial"], both["transitions"], both["final"], model.alphabet)
 
 
 def refitting(

@@ -8,10 +8,11 @@ hundreds of symbols have.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logsumexp
 
 from sigmastar.core.types import FloatArray
 
-__all__ = ["IMPOSSIBLE", "mixture_weights", "priced"]
+__all__ = ["IMPOSSIBLE", "mixture_log_proba", "mixture_weights", "priced"]
 
 IMPOSSIBLE = float(np.log(np.finfo(float).tiny))
 LEAST = 0.02  # components below this share are left out
@@ -40,3 +41,11 @@ def mixture_weights(log_proba: FloatArray, n_iter: int = 200) -> tuple[FloatArra
         weights = weights / weights.sum()
     score = float((np.log(weights @ relative) + top).mean())
     return weights, score
+
+
+def mixture_log_proba(log_proba: FloatArray, n_iter: int = 200) -> FloatArray:
+    """Return the log-probability of each sequence under the mixture of these models."""
+    weights, _ = mixture_weights(log_proba, n_iter)
+    used = weights > 0
+    logs: FloatArray = logsumexp(priced(log_proba[used]), axis=0, b=weights[used, None])
+    return logs
