@@ -381,7 +381,9 @@ def test_where_a_climb_has_come_to_is_trained_on_and_the_search_repeats_that(fam
     for name, array in follower.parameters.items():
         assert np.array_equal(array, reached[name])
     follower.advance(found.forest, found.held_forest, lambda: True)
-    assert follower.score > held_out_score(found.held_forest, family_named(family), reached, 1)
+    ends = family_named(family), follower.parameters, 1
+    begins = family_named(family), reached, 1
+    assert held_out_score(found.forest, *ends) > held_out_score(found.forest, *begins)
     component = {"weight": 1.0, "name": "", **found._recipe(follower)}
     recipe = {"seed": 0, "held_out": 0.1, "refit": 0, "components": [component]}
     again = ss.AutoWFA(recipe=json.loads(json.dumps(recipe))).fit(TRAIN)
