@@ -1,5 +1,7 @@
 """Steps that remember get further than plain ones, and never end worse than they began."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
 from sigmastar.automata.learn.blocks.em_step import em_step, held_out_score
 from sigmastar.automata.learn.blocks.quasi_newton import FURTHEST, SHORTER, QuasiNewton
+from sigmastar.core.blas import one_blas_thread
 
 TRUTH = random_pfa(7, n_states=4, symbols="abc")
 FOREST = Forest(ss.sample(TRUTH, 800, random_state=0))
@@ -127,3 +130,18 @@ def test_what_is_zero_stays_zero():
     for _ in range(10):
         parameters = run.step(parameters).parameters
     assert not parameters["transitions"][0, :, 2].any()
+
+
+def test_steps_are_the_same_on_any_number_of_blas_threads():
+    family = PFAFamily()
+    ends = []
+    for limit in (one_blas_thread, nullcontext):
+        run, parameters = (
+            QuasiNewton(FOREST, family),
+            family.random(np.random.default_rng(1), 72, 3),
+        )
+        with limit():
+            for _ in range(12):  # over 15,000 parameters: products of vectors are shared out
+                parameters = run.step(parameters).parameters
+        ends.append(parameters)
+    assert_same(*ends)

@@ -26,6 +26,7 @@ from sigmastar.automata.learn.chain import replay_chain
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.errors import InvalidParameter
 from sigmastar.core.progress import stage
 from sigmastar.core.types import Learned
@@ -44,7 +45,7 @@ def replay_recipe(
         refit = recipe["refit"], recipe.get("refit_fast", False)  # 0.1.0 knew no fast steps
         replay = _Replay(corpus, recipe["seed"], refit, n_jobs)
         models: list[WFA | HMM] = []
-        with stage("replaying", len(components)) as bar:
+        with stage("replaying", len(components)) as bar, one_blas_thread():
             for part in components:
                 models.append(replay.component(part))
                 bar.advance()

@@ -26,6 +26,7 @@ import numpy as np
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Family, Parameters
 from sigmastar.automata.learn.blocks.em_step import EMStep, em_step
+from sigmastar.core.blas import one_blas_thread
 from sigmastar.core.types import FloatArray
 
 __all__ = ["COPIES", "QuasiNewton"]
@@ -69,6 +70,10 @@ class QuasiNewton:
 
     def step(self, parameters: Parameters) -> EMStep:
         """Take one, from further ahead than ``parameters`` if that is no worse than the last."""
+        with one_blas_thread():  # long vectors are summed in another order by several
+            return self._taken(parameters)
+
+    def _taken(self, parameters: Parameters) -> EMStep:
         for share in (1.0, SHORTER):
             if self._last is None or self._way is None:
                 break
