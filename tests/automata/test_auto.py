@@ -11,6 +11,7 @@ from sigmastar.automata.auto import search, steps
 from sigmastar.automata.auto.candidates import Candidate, best_mixture
 from sigmastar.automata.auto.finish import train_on_all
 from sigmastar.automata.auto.replay import replay_recipe
+from sigmastar.automata.auto.sizes import EVEN
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks import growth
 from sigmastar.automata.learn.blocks.em_family import HMMFamily, PFAFamily
@@ -63,7 +64,7 @@ def test_candidates_are_judged_by_sequences_that_none_of_them_saw(found):
 def test_tracks_are_judged_by_the_held_out_part():
     train, held = search.hold_out_part(TRAIN, 0)
     found = search._Search(train, held, 0, time.monotonic(), 1.0, 1)
-    track = next(t for t in found.tracks if isinstance(t, Track) and t.name == "hmm")
+    track = found._track("hmm", 0, 16)
     track.advance(found.forest, found.held_forest, lambda: True)
     expected = held_out_score(Forest(held), HMMFamily(), track.parameters, 1)
     assert track.score == pytest.approx(expected, rel=1e-12)
@@ -241,8 +242,8 @@ def test_the_best_are_sampled_and_of_equals_the_smaller(monkeypatch):
     found = search._Search(train, held, 0, time.monotonic(), 1.0, 2)
     best, even, second, last = (
         scored(9, -5.0),
-        scored(4, -5.0 - 0.9 * search.EVEN),
-        scored(3, -5.0 - 1.1 * search.EVEN),
+        scored(4, -5.0 - 0.9 * EVEN),
+        scored(3, -5.0 - 1.1 * EVEN),
         scored(2, -6.0),
     )
     found.tracks = [last, second, even, best]

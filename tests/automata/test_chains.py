@@ -10,6 +10,7 @@ import pytest
 
 import sigmastar as ss
 from sigmastar.automata.auto import chains, search, steps, turns
+from sigmastar.automata.auto.candidates import recipe_of
 from sigmastar.automata.auto.chains import (
     ChainTrack,
     average_of,
@@ -84,7 +85,7 @@ def test_a_chain_sweeps_over_the_share_that_it_is_told(name):
         chain.begin(share)
         chain.sweep()
         assert chain._counts.starts.sum() == share * len(TRAIN)
-    assert chain.phases == [[0.25, 1], [1.0, 1]]
+    assert chain.phases == [[0.25, 1, 0], [1.0, 1, 0]]
 
 
 def test_sweeps_and_what_is_expected_use_the_priors_of_the_chain():
@@ -182,7 +183,7 @@ def test_a_chain_stays_with_a_share_for_its_first_turn():
     assert track.chain.phases[-1][0] == 1.0
     assert track.segments[0].first == 0  # none of the phase before
     track.advance(FOREST, HELD_FOREST, lambda: True)
-    assert [share for share, _ in track.chain.phases].count(1.0) == 1
+    assert [phase[0] for phase in track.chain.phases].count(1.0) == 1
 
 
 @pytest.mark.parametrize("swept", [True, False])
@@ -310,15 +311,32 @@ def searching(workers=1):
 
 def test_one_chain_compiles_while_the_other_worker_trains():
     found = searching(workers=2)
-    found.tracks = [track for track in found.tracks if isinstance(track, ChainTrack)]
-    one, other = found.tracks
+    one, other, *_ = found.tracks
     found._busy = {id(one)}
     assert found._next_track(anew=False) is other  # there is nothing else to do
     trained = found._track("pfa", 0, 2)
     found.tracks.append(trained)
     assert found._next_track() is trained
+    found._busy |= {id(trained)}
+    begun = found._next_track()  # from random parameters
+    assert isinstance(begun, Track)
+    assert found.tracks[-1] is begun
+    found._busy |= {id(begun)}
     one.step_seconds = 0.1  # as soon as it has tried
     assert found._next_track() is other
+
+
+def test_where_no_chain_can_sweep_tracks_begin_at_random():
+    found = searching()
+    for chain in found.tracks:
+        chain.settled, chain.size_scores = True, {chain.n_states: -np.inf}
+    begun = [found._next_track() for _ in range(2)]
+    assert begun[0] is begun[1]  # its first turn has not been
+    assert isinstance(begun[0], Track)
+    begun[0].size_scores, begun[0].score, begun[0].settled = {5: -3.0}, -3.0, True
+    other = found._next_track()
+    assert (other.name, isinstance(other, Track)) == (begun[0].name, True)
+    assert other.seed != begun[0].seed
 
 
 def test_where_strings_are_many_chains_begin_with_a_part(monkeypatch):
@@ -327,21 +345,7 @@ def test_where_strings_are_many_chains_begin_with_a_part(monkeypatch):
     found = searching()
     shares = {track.share for track in found.tracks if isinstance(track, ChainTrack)}
     assert shares == {len(TRAIN) // 4 / len(TRAIN)}
-    sizes = [(t.name, t.first) for t in found.tracks if isinstance(t, Track)]
-    assert sorted(sizes) == sorted((n, f) for n in search.FEW_FIRST for f in search.FEW_FIRST[n])
-
-
-def test_where_there_is_little_time_fewer_tracks_begin():
-    sizes = []
-    n_points = TRAIN.n_symbols + len(TRAIN)
-    for budget in (0.9, 1.1):
-        budget *= n_points / search.HURRIED
-        found = search._Search(TRAIN, HELD, 0, time.monotonic(), budget, 1)
-        sizes.append({t.first for t in found.tracks if isinstance(t, Track)})
-    assert sizes == [
-        {size for each in first.values() for size in each}
-        for first in (search.FEW_FIRST, search.FIRST)
-    ]
+    assert found._track("pfa", 0).share == len(TRAIN) // 4 / len(TRAIN)
 
 
 def test_the_best_chains_are_candidates_and_the_search_repeats_them(monkeypatch):
@@ -384,7 +388,7 @@ def test_where_a_climb_has_come_to_is_trained_on_and_the_search_repeats_that(fam
     ends = family_named(family), follower.parameters, 1
     begins = family_named(family), reached, 1
     assert held_out_score(found.forest, *ends) > held_out_score(found.forest, *begins)
-    component = {"weight": 1.0, "name": "", **found._recipe(follower)}
+    component = {"weight": 1.0, "name": "", **recipe_of(follower)}
     recipe = {"seed": 0, "held_out": 0.1, "refit": 0, "components": [component]}
     again = ss.AutoWFA(recipe=json.loads(json.dumps(recipe))).fit(TRAIN)
     assert again.model_ == family_named(family).model(follower.parameters, TRAIN.alphabet)

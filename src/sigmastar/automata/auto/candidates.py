@@ -9,14 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigmastar.automata.auto.chains import ChainTrack
+from sigmastar.automata.inference.scoring import log_proba
 from sigmastar.automata.learn.blocks.em_family import Parameters
+from sigmastar.automata.learn.blocks.growth import Track, family_named
 from sigmastar.automata.learn.blocks.mixing import mixture_log_proba, mixture_weights, priced
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
 from sigmastar.automata.models.wfa import WFA
 from sigmastar.core.types import FloatArray
+from sigmastar.corpus.corpus import Corpus
 
-__all__ = ["Candidate", "Failure", "best_mixture", "leaderboard", "score_of"]
+__all__ = [
+    "Candidate",
+    "Failure",
+    "best_mixture",
+    "leaderboard",
+    "of_chain",
+    "of_track",
+    "recipe_of",
+    "score_of",
+]
 
 COMPONENTS = 6
 CONSIDERED = 8
@@ -55,6 +67,42 @@ class Failure(NamedTuple):
     name: str
     failed: str
     seconds: float
+
+
+def of_track(track: Track, held: Corpus) -> Candidate:
+    """Make a candidate of what a track has come to."""
+    model = family_named(track.name).model(track.parameters, held.alphabet)
+    start = {"given": track.steps[0][1], "climbed": "a climb"}.get(track.steps[0][0], "random")
+    return Candidate(
+        f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})",
+        model,
+        log_proba(model, held),
+        track.seconds,
+        recipe_of(track),
+        family=track.name,
+        parameters=track.parameters,
+        step_seconds=track.step_seconds,
+    )
+
+
+def of_chain(chain: ChainTrack) -> Candidate:
+    """Make a candidate of the average of a chain."""
+    how = "climbing" if chain.climb_seconds else "sampled"
+    return Candidate(
+        f"{chain.family} {chain.n_states} {how}, {len(chain.average)} averaged",
+        chain.model(),
+        chain.log_proba,
+        chain.seconds,
+        chain.recipe(),
+        family="chain",
+        track=chain,
+    )
+
+
+def recipe_of(track: Track) -> dict[str, Any]:
+    """Return how to make a track's parameters again."""
+    steps = [list(step) for step in track.steps]  # the track may go on
+    return {"family": track.name, "seed": track.seed, "steps": steps}
 
 
 def best_mixture(candidates: Sequence[Candidate], most_states: int) -> list[Candidate]:

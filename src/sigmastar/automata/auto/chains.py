@@ -38,6 +38,7 @@ MOST_STRETCHES = 8  # that are averaged; segments are up to twice as many
 COPIES = 30  # of all counts that a chain holds at the most: its own, segments, stretches
 HALVINGS = 7  # of the share that a climb begins with
 LEAST_SWEEPS = 8  # that must fit into the time a chain has at a go
+FIRST_TURN = 0.3  # of a turn, right after a climb: others go on from there
 TRIAL_POINTS = 20_000
 FINISHER = 1  # added to the seed of a chain that goes on over all strings
 
@@ -103,7 +104,10 @@ class ChainTrack:
             self.chain.begin(self.share)
             self.segments = []
         if self.chain is not None and not self.settled:
-            until = time.monotonic() + self.slice_seconds
+            seconds = self.slice_seconds
+            if self.climb_seconds and not self.size_scores:
+                seconds *= FIRST_TURN
+            until = time.monotonic() + seconds
             self._spacing = swept(self.chain, self.segments, self._spacing, until, running)
         if self.segments:
             self._judge()
@@ -247,7 +251,7 @@ def chain_from(
     """Make an average again from its recipe, and what became of it over all strings, if it did."""
     found, chain = replay_chain(corpus=corpus, start=start, **recipe)
     if whole is not None and on_all:
-        family, size, seed = recipe["name"], recipe["n_states"], recipe["seed"] + FINISHER
+        family, size, seed = recipe["name"], chain.n_states, recipe["seed"] + FINISHER
         found = []
         for one in on_all:
             phases, kept = one["phases"], one["kept"]

@@ -19,9 +19,10 @@ from sigmastar.automata.auto.steps import (
     hold_out_part,
     refitting,
 )
+from sigmastar.automata.auto.stirring import replay_stirred
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import Parameters
-from sigmastar.automata.learn.blocks.growth import family_named, replay_track
+from sigmastar.automata.learn.blocks.growth import family_named
 from sigmastar.automata.learn.chain import replay_chain
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.pfa import PFA
@@ -99,14 +100,12 @@ class _Replay:
         for verb, recipe in part["steps"]:
             if verb == "climbed":
                 given[verb] = replay_chain(corpus=self.train, kept=(), **recipe)[1].parameters
-        family = part["family"]
-        parameters = replay_track(
-            family, part["seed"], part["steps"], self.forest, given, self.part
-        )
+        parameters = replay_stirred(part, self.train, self.forest, given, self.part)
         if "chain" in part:
             return self._chain(part, parameters)
         if "gibbs" in part:
             return gibbs_from(parameters, self.train, part["gibbs"]["n_sweeps"], self.seed)
+        family = part["family"]
         run = refitting(family, parameters, self.whole, self.refit_fast, self.n_jobs)
         for further in islice(run, self.refit_steps):
             parameters = further

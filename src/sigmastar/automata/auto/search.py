@@ -26,10 +26,14 @@ from sigmastar.automata.auto.candidates import (
     Failure,
     best_mixture,
     leaderboard,
+    of_chain,
+    of_track,
+    recipe_of,
     score_of,
 )
 from sigmastar.automata.auto.chains import AVERAGED, COPIES, ChainTrack
 from sigmastar.automata.auto.finish import sweep_over_all, train_on_all
+from sigmastar.automata.auto.sizes import LADDER, beside, best_of, climbing_share
 from sigmastar.automata.auto.steps import (
     HELD_OUT,
     LAYOUT,
@@ -39,11 +43,12 @@ from sigmastar.automata.auto.steps import (
     given_start,
     hold_out_part,
 )
+from sigmastar.automata.auto.stirring import StirredTrack
 from sigmastar.automata.auto.turns import BEHIND, CHAIN_BEHIND, AnyTrack, next_track
 from sigmastar.automata.inference.expected_counts import Forest, thread_count
 from sigmastar.automata.inference.scoring import log_proba
 from sigmastar.automata.learn.blocks.em_family import Parameters
-from sigmastar.automata.learn.blocks.growth import Track, family_named
+from sigmastar.automata.learn.blocks.growth import Track
 from sigmastar.automata.learn.blocks.quasi_newton import COPIES as COPIES_TRAINED
 from sigmastar.automata.models.hmm import HMM
 from sigmastar.automata.models.size import most_states
@@ -58,16 +63,14 @@ from sigmastar.corpus.corpus import Corpus
 __all__ = ["learn_auto"]
 
 QUICK = 0.15  # share of the budget after which no other moment learner begins
-GROWING = 0.5  # shares of it that have passed when each phase ends
-SAMPLING = 0.76
-# Sizes that random starts are tried with. A PFA of many states has room for what it needs not.
-FIRST = {"pfa": (16, 24, 40, 64), "hmm": (16, 40)}
-FEW_FIRST = {"pfa": (24, 48), "hmm": (40,)}  # where there is no time for so many
-HURRIED = 1500  # symbols and ends for a second of the budget that make it so
-SLICE = 0.06  # share of the budget that a track has at a time
-CLIMBING = {"pfa": 64, "hmm": 40}  # sizes of chains that climb from random states
-CLIMB = 0.12  # share of the budget for the climb of one
-EVEN = 0.003  # nats per sequence within which the smaller machine is sampled
+GROWING = 0.6  # shares of it that have passed when each phase ends
+SAMPLING = 0.78
+HURRIED = 1500  # symbols and ends for a second of the budget that make starts few
+SLICE = 0.06  # share of the budget that a chain has at a time
+TRAINING = 0.05  # and a track
+TURNS = 3  # of tracks between climbs after the first ones
+LAST_CLIMB = 0.5  # share of the budget that may have passed when one begins
+RANDOM = "pfa", "hmm"  # families of tracks that begin before a climb has ended
 CHAINS_CHOSEN = 3  # that give candidates
 FINISHED = 0.98
 LONGEST_REFIT = 0.3  # share of the budget that is kept for it, at the most
@@ -146,27 +149,22 @@ class _Search:
         self.part_share = 1.0 if part is None else len(part) / len(train)
         n_points = train.n_symbols + len(train)
         self.hurried = part is not None or n_points > HURRIED * budget
-        self.tracks: list[AnyTrack] = self._random_tracks()
-
-    def _random_tracks(self) -> list[AnyTrack]:
-        """Return what begins at random: climbs, then tracks of each family, then other sizes."""
-        first = FEW_FIRST if self.hurried else FIRST
-        sizes = [(name, size) for name in first for size in first[name]]
-        sizes.sort(key=lambda pair: first[pair[0]].index(pair[1]))
-        tracks: list[AnyTrack] = [
-            self._track(name, self.seed, size)
-            for name, size in sizes
-            if size <= self.most_states or size == first[name][0]  # the least there is
+        self.tracks: list[AnyTrack] = [
+            self._climb(name, size) for name, size in LADDER if size <= self.most_sampled
         ]
-        chains = [
-            self._climb(name, size) for name, size in CLIMBING.items() if size <= self.most_sampled
-        ]
-        return chains + tracks
+        self._turns = 0  # of tracks, since the last climb
 
     def _track(self, name: str, seed: int, first: int = 0) -> Track:
-        seconds = SLICE * self.budget * (1.0 if self.part is None else 2.0)
-        return Track(
-            name, seed, self.most_states, first=first, part=self.part, slice_seconds=seconds
+        seconds = TRAINING * self.budget * (1.0 if self.part is None else 2.0)
+        return StirredTrack(
+            name,
+            seed,
+            self.most_states,
+            first=first,
+            part=self.part,
+            slice_seconds=seconds,
+            corpus=self.train,
+            share=self.part_share,
         )
 
     def _chain(self, family: str, size: int, number: int = 0, **more: Any) -> ChainTrack:
@@ -175,18 +173,13 @@ class _Search:
         return ChainTrack(family, size, seed, self.train, self.held, seconds, **more)
 
     def _climb(self, family: str, size: int, number: int = 0) -> ChainTrack:
-        climb_seconds = CLIMB * self.budget
+        climb_seconds = climbing_share(size) * self.budget
         return self._chain(family, size, number, climb_seconds=climb_seconds, share=self.part_share)
 
     def _tell(self, note: str) -> None:
         if self.bar is not None:
             passed = time.monotonic() - self.began
             self.bar.advance(min(passed, self.budget) - self.bar.done, note)
-
-    def _add(self, name: str, model: WFA | HMM, seconds: float, **more: Any) -> Candidate:
-        candidate = Candidate(name, model, log_proba(model, self.held), seconds, **more)
-        self.candidates.append(candidate)
-        return candidate
 
     def learn_quickly(self) -> None:
         """Fit the moment learners on the training part and start tracks from what they give."""
@@ -202,7 +195,9 @@ class _Search:
                 self.failures.append(Failure(name, str(error), time.monotonic() - started))
                 self._tell(f"{name}: {error}")
                 continue
-            added = self._add(name, model, time.monotonic() - started, recipe={"starter": name})
+            seconds, recipe = time.monotonic() - started, {"starter": name}
+            added = Candidate(name, model, log_proba(model, self.held), seconds, recipe)
+            self.candidates.append(added)
             best = max(self.candidates, key=score_of) is added
             if model.n_states <= self.most_states and (best or not self.hurried):
                 start = given_start(model, self.train, self.seed)
@@ -241,48 +236,12 @@ class _Search:
     def _gather(self) -> None:
         """Make candidates of the tracks as they are now."""
         self.candidates = [c for c in self.candidates if c.family is None]
-        for chain in sorted(self._chains(), key=lambda chain: -chain.score)[:CHAINS_CHOSEN]:
-            self._add_chain(chain)
+        chains = [t for t in self.tracks if isinstance(t, ChainTrack) and t.average]
+        chains.sort(key=lambda chain: -chain.score)
+        self.candidates += [of_chain(chain) for chain in chains[:CHAINS_CHOSEN]]
         for track in self.tracks:
             if isinstance(track, Track) and track.steps and np.isfinite(track.score):
-                self._add(
-                    self._title(track),
-                    family_named(track.name).model(track.parameters, self.train.alphabet),
-                    track.seconds,
-                    recipe=self._recipe(track),
-                    family=track.name,
-                    parameters=track.parameters,
-                    step_seconds=track.step_seconds,
-                )
-
-    def _title(self, track: Track) -> str:
-        start = {"given": track.steps[0][1], "climbed": "a climb"}.get(track.steps[0][0], "random")
-        return f"{track.name} {track.n_states} from {start} (seed {track.seed % 1000})"
-
-    def _recipe(self, track: Track) -> dict[str, Any]:
-        steps = [list(step) for step in track.steps]  # the track may go on
-        return {"family": track.name, "seed": track.seed, "steps": steps}
-
-    def _chains(self) -> list[ChainTrack]:
-        """Return the chains that have something to offer."""
-        return [track for track in self.tracks if isinstance(track, ChainTrack) and track.average]
-
-    def _add_chain(self, chain: ChainTrack) -> None:
-        """Make a candidate of the average of a chain."""
-        how = "climbing" if chain.climb_seconds else "sampled"
-        name = f"{chain.family} {chain.n_states} {how}, {len(chain.average)} averaged"
-        recipe = chain.recipe()
-        self.candidates.append(
-            Candidate(
-                name,
-                chain.model(),
-                chain.log_proba,
-                chain.seconds,
-                recipe,
-                family="chain",
-                track=chain,
-            )
-        )
+                self.candidates.append(of_track(track, self.held))
 
     def _work(
         self, deadline: float, anew: bool = True, first: Callable[[], None] | None = None
@@ -315,15 +274,37 @@ class _Search:
         chain.climbed = None
 
     def _next_track(self, anew: bool = True) -> AnyTrack | None:
-        """Pick the track to advance; when none is left, begin another like the best if wanted."""
-        track = next_track(self.tracks, self._busy | self._waiting(), self.budget)
-        if track is None and not anew:
-            track = next_track(self.tracks, self._busy, self.budget)
-        if track is None and anew:
-            best = max((t for t in self.tracks if t.name != "chain"), key=lambda t: t.score)
-            track = self._track(best.name, self.seed + len(self.tracks))
+        """Pick the track to advance; if wanted begin another when it is time, or none is left."""
+        waiting = self._waiting()
+        climbed = {id(t) for t in self.tracks if isinstance(t, ChainTrack) and t.size_scores}
+        unfit = self._busy | waiting | (climbed if anew else set())
+        track = next_track(self.tracks, unfit, self.budget)
+        if not anew:
+            return track or next_track(self.tracks, self._busy, self.budget)
+        if track is None or (track.size_scores and self._may_climb()):
+            track = self._another(bool(waiting))
             self.tracks.append(track)
+        self._turns = 0 if isinstance(track, ChainTrack) else self._turns + 1
         return track
+
+    def _may_climb(self) -> bool:
+        """Tell whether tracks have had their turns since the last climb, and there is time."""
+        passed = (time.monotonic() - self.began) / self.budget
+        return self._turns >= TURNS and passed < LAST_CLIMB and self._can_climb()
+
+    def _can_climb(self) -> bool:
+        return any(isinstance(t, ChainTrack) and t.size_scores and t.average for t in self.tracks)
+
+    def _another(self, waiting: bool) -> AnyTrack:
+        """Begin something like the best: another climb, or a track from random parameters."""
+        if self._can_climb() and not waiting:
+            family, size, number = beside(self.tracks)
+            return self._climb(family, min(size, self.most_sampled), number)
+        tried = [track for track in self.tracks if isinstance(track, Track)]
+        best = max(tried, key=lambda track: track.score, default=None)
+        number = len(self.tracks)
+        family = RANDOM[number % 2] if best is None else best.name
+        return self._track(family, self.seed + number)
 
     def _waiting(self) -> set[int]:
         """Return the chains that wait for one that compiles: the others train in the meantime."""
@@ -333,6 +314,7 @@ class _Search:
 
     def sample(self, deadline: float) -> None:
         """Sample from the best tracks, as many as there are cores, by chains that start there."""
+        self._calm()
         left = [
             track
             for track in self.tracks
@@ -340,10 +322,9 @@ class _Search:
         ]
         chosen: list[AnyTrack] = []
         while left and len(chosen) < max(self.workers, 2):
-            best = max(track.score for track in left)
-            if chosen and best < chosen[0].score - CHAIN_BEHIND:
+            track = best_of(left)
+            if chosen and track.score < chosen[0].score - CHAIN_BEHIND:
                 break
-            track = min((t for t in left if t.score > best - EVEN), key=lambda t: t.n_states)
             left.remove(track)
             chosen.append(self._to_sample(track))
         if isinstance(leader := next(iter(chosen), None), ChainTrack) and leader.climb_seconds:
@@ -355,6 +336,11 @@ class _Search:
         self.tracks = others_left + chosen
         self._gather()
 
+    def _calm(self) -> None:
+        for track in self.tracks:
+            if isinstance(track, StirredTrack):
+                track.calm = True
+
     def _to_sample(self, track: AnyTrack) -> AnyTrack:
         """Return what takes a track further: a chain from its end, or itself."""
         if isinstance(track, Track) and track.unfinished and self.part is not None:
@@ -362,7 +348,7 @@ class _Search:
             return track
         if isinstance(track, ChainTrack):
             return track
-        start, origin = track.parameters, self._recipe(track)
+        start, origin = track.parameters, recipe_of(track)
         return self._chain(track.name, track.n_states, start=start, origin=origin)
 
     def grow_on(self) -> None:

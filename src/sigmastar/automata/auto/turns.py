@@ -26,7 +26,9 @@ def next_track(tracks: Sequence[AnyTrack], busy: set[int], busy_seconds: float) 
     ``id`` of its track, can wait. None if all are settled, given up or busy.
     """
     open_tracks = [
-        t for t in tracks if id(t) not in busy and not t.settled and not hopeless(t, tracks)
+        t
+        for t in tracks
+        if id(t) not in busy and not t.settled and not (t.size_scores and hopeless(t, tracks))
     ]
     fresh = [t for t in open_tracks if not t.size_scores]
     if fresh:

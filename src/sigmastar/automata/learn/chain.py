@@ -12,6 +12,9 @@ While states keep their roles, what many sweeps counted says more of the paramet
 last one did. So counts are added up along the way; they are whole numbers, and sums of them are
 exact in whatever order.
 
+A chain that begins anew may first make one state of any two where that makes strings and states
+likelier. Sweeps, which move one state at a time, would hardly ever: half a state is worse than two.
+
 All a chain does follows from its seed and from what it was told to do, never from a clock.
 """
 
@@ -24,9 +27,11 @@ import numpy as np
 
 from sigmastar.automata.kernels.gibbs import StateCounts, count_states, draw_states, sweep
 from sigmastar.automata.kernels.gibbs_hmm import MoveCounts, count_moves, sweep_moves
+from sigmastar.automata.kernels.joining import JoinCounts
 from sigmastar.automata.learn.blocks.em_family import Family, HMMFamily, Parameters, PFAFamily
 from sigmastar.automata.learn.gibbs import expected_automaton, spread_automaton
 from sigmastar.automata.learn.gibbs_hmm import expected_parameters, log_dirichlet, spread
+from sigmastar.automata.learn.joining import joined
 from sigmastar.core.types import FloatArray
 from sigmastar.corpus.corpus import Corpus
 
@@ -35,6 +40,7 @@ __all__ = ["Chain", "Segment", "added", "likeliest_priors", "replay_chain"]
 FIRST_PRIORS = (0.02, 0.1)  # of outcomes and of next states, until states tell better ones
 PRIORS = np.geomspace(0.003, 2.0, 14)
 FOLLOWING = 20  # sweeps after which priors are set again
+JOINED = 0.25  # share of the states that may go into others at a time
 STRIDE = 4  # sweeps from one that is added up to the next
 
 
@@ -48,6 +54,7 @@ class _Sampler(NamedTuple):
     expected: Callable[[Any, float, float], Parameters]
     spread: Callable[[Parameters], Parameters]
     arrivals: Callable[[Any], FloatArray]
+    to_join: Callable[[Any], JoinCounts]
 
 
 def _arrivals_of_moves(counts: MoveCounts) -> FloatArray:
@@ -56,6 +63,20 @@ def _arrivals_of_moves(counts: MoveCounts) -> FloatArray:
 
 def _arrivals_of_arcs(counts: StateCounts) -> FloatArray:
     return np.vstack([counts.arcs.reshape(-1, len(counts.starts)), counts.starts])
+
+
+def _whole(moves: FloatArray, leaving: FloatArray, counts: MoveCounts | StateCounts) -> JoinCounts:
+    outcomes = np.vstack([counts.uses, counts.ends])
+    tables = (moves, leaving, counts.starts, outcomes, counts.totals)
+    return JoinCounts(*(np.ascontiguousarray(table, dtype=np.int64) for table in tables))
+
+
+def _moves_to_join(counts: MoveCounts) -> JoinCounts:
+    return _whole(counts.moves[:, None, :], counts.moved[None], counts)
+
+
+def _arcs_to_join(counts: StateCounts) -> JoinCounts:
+    return _whole(counts.arcs, counts.uses, counts)
 
 
 _SAMPLERS = {
@@ -67,6 +88,7 @@ _SAMPLERS = {
         expected_parameters,
         spread,
         _arrivals_of_moves,
+        _moves_to_join,
     ),
     "pfa": _Sampler(
         PFAFamily(),
@@ -76,6 +98,7 @@ _SAMPLERS = {
         expected_automaton,
         spread_automaton,
         _arrivals_of_arcs,
+        _arcs_to_join,
     ),
 }
 
@@ -119,7 +142,8 @@ class Chain:
     name
         Family: "hmm" or "pfa".
     phases
-        ``[share, sweeps]`` for each time that it began with a share of the strings.
+        ``[share, sweeps, joined]`` for each time that it began with a share of the strings: whether
+        states were made one before.
     priors
         Pseudo-counts of outcomes and of next states, as they are now.
     """
@@ -137,8 +161,13 @@ class Chain:
         # Strings may come in some order; a share of them must not be all of one kind.
         self._corpus = corpus.take(self._rng.permutation(len(corpus)))
 
-    def begin(self, share: float) -> None:
-        """Go on with a share of the strings: from the start at first, later from what it has."""
+    def begin(self, share: float, join: bool = False) -> None:
+        """Go on with a share of the strings: from the start at first, later from what it has.
+
+        States are made one first where that pays, if they are to ``join``.
+        """
+        if join:
+            self._join()
         part = self._corpus[: max(int(share * len(self._corpus)), 1)]
         self._part = part
         n_points = part.n_symbols + len(part)
@@ -154,8 +183,22 @@ class Chain:
         self._sampler.count_all(part.symbols, part.offsets, states, self._counts)
         if known is not None and not self.phases:
             self._follow()
-        self.phases.append([share, 0])
+        self.phases.append([share, 0, int(join)])
         self._clear()
+
+    def _join(self) -> None:
+        """Make one state of two, of a share of all states at the most."""
+        least = self.n_states - int(JOINED * self.n_states)
+        while self.n_states > least:
+            counts = self._sampler.to_join(self._counts)
+            number = joined(counts, *self.priors, self.n_states - least)
+            n_states = int(number.max()) + 1
+            if n_states == self.n_states:
+                return  # a pair may have gained after others had joined
+            self.n_states, self._states = n_states, number[self._states]
+            self._counts = self._sampler.counts.zero(n_states, len(self._part.alphabet))
+            rest = (self._states, self._counts)
+            self._sampler.count_all(self._part.symbols, self._part.offsets, *rest)
 
     def sweep(self) -> None:
         """Draw every state once."""
@@ -225,8 +268,8 @@ def replay_chain(
     found = []
     cuts = {int(sweep) for pair in kept for sweep in pair}
     wanted = {tuple(pair) for pair in kept}
-    for number, (share, sweeps) in enumerate(phases):
-        chain.begin(share)
+    for number, (share, sweeps, *join) in enumerate(phases):
+        chain.begin(share, any(join))
         for done in range(1, int(sweeps) + 1):
             chain.sweep()
             if number == kept_in % len(phases) and done in cuts:

@@ -1,0 +1,49 @@
+"""Which sizes chains climb with: a ladder for each family, then sizes beside the best.
+
+A machine of fewer states than the true one cannot do it, and one of more has room for what it needs
+not: with three times as many states a climb loses several times as much. Nobody knows the number
+beforehand. So small and large ones climb first, the small ones in less time; then sizes between,
+and the same again from other states, about what has come out best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sigmastar.automata.auto.chains import ChainTrack
+from sigmastar.automata.auto.turns import AnyTrack
+
+__all__ = ["LADDER", "beside", "best_of", "climbing_share"]
+
+LADDER = (("pfa", 64), ("hmm", 40), ("pfa", 24), ("hmm", 16))
+CLIMB = 0.045  # share of the budget for the climb of a machine of ``MIDDLE`` states
+MIDDLE = 24
+FACTORS = (0.7, 1.4, 1.0, 0.84, 1.2)  # of the best size, to climb with
+ALIKE = 1.1  # sizes nearer to each other are the same
+EVEN = 0.003  # nats per sequence within which the smaller machine is the better one
+
+
+def climbing_share(size: int) -> float:
+    """Return the share of the budget for a climb: a sweep takes longer, and more are needed."""
+    return CLIMB * float(min(max(size / MIDDLE, 0.4), 4.0) ** 0.5)
+
+
+def best_of(tracks: Sequence[AnyTrack]) -> AnyTrack:
+    """Return the smallest of those that are as good as even with the best."""
+    best = max(track.score for track in tracks)
+    near = [track for track in tracks if track.score >= best - EVEN]
+    return min(near, key=lambda track: track.n_states)
+
+
+def beside(tracks: Sequence[AnyTrack]) -> tuple[str, int, int]:
+    """Return family, size and number of the next climb: what was least tried about the best."""
+    best = best_of([track for track in tracks if track.size_scores])
+    family = best.family if isinstance(best, ChainTrack) else best.name
+    climbed = [t.n_states for t in tracks if isinstance(t, ChainTrack) and t.family == family]
+
+    def tries(size: int) -> int:
+        return sum(max(size, other) <= ALIKE * min(size, other) for other in climbed)
+
+    sizes = [max(round(factor * best.n_states), 2) for factor in FACTORS]
+    size = min(sizes, key=tries)  # the first of those that were tried least
+    return family, size, len(climbed)
