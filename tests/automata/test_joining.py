@@ -91,13 +91,13 @@ def test_a_chain_joins_when_it_is_told_and_is_made_again_from_its_phases(family)
     chain.begin(1.0)
     assert chain.n_states == 12
     chain.sweep()
-    chain.begin(1.0, join=True)
+    chain.begin(1.0, join=0.25)
     assert chain.n_states in (9, 10, 11)  # a quarter at the most
     gains = gains_of(to_join(chain), *chain.priors)
     assert gains.shape == (chain.n_states, chain.n_states)
     for _ in range(5):
         chain.sweep()
-    assert chain.phases == [[1.0, 40, 0], [1.0, 1, 0], [1.0, 5, 1]]
+    assert chain.phases == [[1.0, 40, 0], [1.0, 1, 0], [1.0, 5, 0.25]]
     again = replay_chain(family, TRAIN, 12, 0, chain.phases, ())[1]
     for name, array in chain.parameters.items():
         assert np.array_equal(again.parameters[name], array)
@@ -105,7 +105,7 @@ def test_a_chain_joins_when_it_is_told_and_is_made_again_from_its_phases(family)
 
 def test_counts_are_those_of_the_states_after_joining():
     chain = chained("pfa", n_states=12, sweeps=40)
-    chain._join()
+    chain._join(0.5)
     fresh = StateCounts.zero(chain.n_states, 4)
     count_states(chain._part.symbols, chain._part.offsets, chain._states, fresh)
     for own, other in zip(chain._counts, fresh, strict=True):

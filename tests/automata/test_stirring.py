@@ -12,7 +12,7 @@ from sigmastar.automata.auto import search
 from sigmastar.automata.auto.candidates import recipe_of
 from sigmastar.automata.auto.chains import ChainTrack
 from sigmastar.automata.auto.sizes import ALIKE, EVEN, LADDER, beside, best_of, climbing_share
-from sigmastar.automata.auto.stirring import IN_VAIN, StirredTrack
+from sigmastar.automata.auto.stirring import IN_VAIN, JOINED, StirredTrack
 from sigmastar.automata.inference.expected_counts import Forest
 from sigmastar.automata.learn.blocks.em_family import PFAFamily
 from sigmastar.automata.learn.blocks.em_step import held_out_score
@@ -84,7 +84,7 @@ def test_stirring_makes_one_of_states_that_do_the_same_but_not_after_it_was_in_v
     track = stirred(1, first=20)
     track._stir(TRAIN, lambda: True)
     assert 15 <= track.n_states < 20
-    assert [phase[2] for phase in track.steps[-1][1]["phases"]] == [0, 1]
+    assert [phase[2] for phase in track.steps[-1][1]["phases"]] == [0, JOINED]
     joined, track._in_vain = track.n_states, 1
     track._stir(TRAIN, lambda: True)
     assert track.n_states == joined

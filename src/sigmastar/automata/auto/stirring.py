@@ -23,6 +23,7 @@ __all__ = ["StirredTrack", "replay_stirred"]
 
 STIRRING = 0.6  # of the time for training, before it
 BEFORE = 0.6  # of the sweeps, before states are joined
+JOINED = 0.25  # share of the states that may go into others at a time
 IN_VAIN = 2  # times in a row after which a track is stirred no more
 
 
@@ -79,7 +80,7 @@ class StirredTrack(Track):
         seed = self.seed + len(self.steps) + self._in_vain
         how = {"name": self.name, "n_states": self.n_states, "seed": seed}
         chain = Chain(self.name, corpus, self.n_states, seed, self.parameters)
-        for part, join in ((BEFORE, False), (1.0 - BEFORE, self._in_vain == 0)):
+        for part, join in ((BEFORE, 0.0), (1.0 - BEFORE, 0.0 if self._in_vain else JOINED)):
             chain.begin(share, join)
             until = time.monotonic() + part * STIRRING * self.slice_seconds
             while running() and time.monotonic() < until:

@@ -40,7 +40,6 @@ __all__ = ["Chain", "Segment", "added", "likeliest_priors", "replay_chain"]
 FIRST_PRIORS = (0.02, 0.1)  # of outcomes and of next states, until states tell better ones
 PRIORS = np.geomspace(0.003, 2.0, 14)
 FOLLOWING = 20  # sweeps after which priors are set again
-JOINED = 0.25  # share of the states that may go into others at a time
 STRIDE = 4  # sweeps from one that is added up to the next
 
 
@@ -142,8 +141,8 @@ class Chain:
     name
         Family: "hmm" or "pfa".
     phases
-        ``[share, sweeps, joined]`` for each time that it began with a share of the strings: whether
-        states were made one before.
+        ``[share, sweeps, join]`` for each time that it began with a share of the strings, and what
+        share of the states was free to go into others before.
     priors
         Pseudo-counts of outcomes and of next states, as they are now.
     """
@@ -161,13 +160,13 @@ class Chain:
         # Strings may come in some order; a share of them must not be all of one kind.
         self._corpus = corpus.take(self._rng.permutation(len(corpus)))
 
-    def begin(self, share: float, join: bool = False) -> None:
+    def begin(self, share: float, join: float = 0.0) -> None:
         """Go on with a share of the strings: from the start at first, later from what it has.
 
-        States are made one first where that pays, if they are to ``join``.
+        First a share of the states, ``join`` at the most, goes into others where that pays.
         """
         if join:
-            self._join()
+            self._join(join)
         part = self._corpus[: max(int(share * len(self._corpus)), 1)]
         self._part = part
         n_points = part.n_symbols + len(part)
@@ -183,12 +182,12 @@ class Chain:
         self._sampler.count_all(part.symbols, part.offsets, states, self._counts)
         if known is not None and not self.phases:
             self._follow()
-        self.phases.append([share, 0, int(join)])
+        self.phases.append([share, 0, join])
         self._clear()
 
-    def _join(self) -> None:
-        """Make one state of two, of a share of all states at the most."""
-        least = self.n_states - int(JOINED * self.n_states)
+    def _join(self, share: float) -> None:
+        """Make one state of two until nothing gains, or a share of all states has gone."""
+        least = self.n_states - int(share * self.n_states)
         while self.n_states > least:
             counts = self._sampler.to_join(self._counts)
             number = joined(counts, *self.priors, self.n_states - least)
@@ -269,7 +268,7 @@ def replay_chain(
     cuts = {int(sweep) for pair in kept for sweep in pair}
     wanted = {tuple(pair) for pair in kept}
     for number, (share, sweeps, *join) in enumerate(phases):
-        chain.begin(share, any(join))
+        chain.begin(share, *join)
         for done in range(1, int(sweeps) + 1):
             chain.sweep()
             if number == kept_in % len(phases) and done in cuts:
