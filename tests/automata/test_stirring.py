@@ -136,6 +136,13 @@ def test_climbs_go_on_about_the_best_with_what_was_tried_least():
     assert all(max(a, b) > ALIKE * min(a, b) for a, b in pairwise(sizes[:4]))
 
 
+def test_a_track_that_is_being_stirred_is_still_the_best():
+    tracks = [climb(64, -9.0), climb(40, -4.0, "hmm")]
+    stirred_now = stirred(1)
+    stirred_now.size_scores, stirred_now.score = {10: -3.0}, -np.inf
+    assert beside([*tracks, stirred_now])[:2] == ("pfa", 7)
+
+
 def test_large_climbs_have_more_time_and_all_leave_time_for_others():
     shares = [climbing_share(size) for _, size in LADDER]
     assert sum(shares) < 0.5

@@ -9,6 +9,7 @@ and the same again from other states, about what has come out best.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from sigmastar.automata.auto.chains import ChainTrack
 from sigmastar.automata.auto.turns import AnyTrack
@@ -36,14 +37,23 @@ def best_of(tracks: Sequence[AnyTrack]) -> AnyTrack:
 
 
 def beside(tracks: Sequence[AnyTrack]) -> tuple[str, int, int]:
-    """Return family, size and number of the next climb: what was least tried about the best."""
-    best = best_of([track for track in tracks if track.size_scores])
-    family = best.family if isinstance(best, ChainTrack) else best.name
+    """Return family, size and number of the next climb: what was least tried about the best.
+
+    The best is what any track has shown so far; what one is being stirred for has no score yet.
+    """
+    shown = [(track, n, score) for track in tracks for n, score in track.size_scores.items()]
+    highest = max(score for _, _, score in shown)
+    best, n_states, _ = min((one for one in shown if one[2] >= highest - EVEN), key=itemgetter(1))
+    family = _family(best)
     climbed = [t.n_states for t in tracks if isinstance(t, ChainTrack) and t.family == family]
 
     def tries(size: int) -> int:
         return sum(max(size, other) <= ALIKE * min(size, other) for other in climbed)
 
-    sizes = [max(round(factor * best.n_states), 2) for factor in FACTORS]
+    sizes = [max(round(factor * n_states), 2) for factor in FACTORS]
     size = min(sizes, key=tries)  # the first of those that were tried least
     return family, size, len(climbed)
+
+
+def _family(track: AnyTrack) -> str:
+    return track.family if isinstance(track, ChainTrack) else track.name
