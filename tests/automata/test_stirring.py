@@ -52,6 +52,26 @@ def test_stirring_begins_with_the_second_turn_and_needs_strings():
     assert "stirred" not in verbs(stirred(3, corpus=None))
 
 
+def test_where_strings_are_so_many_that_drawing_states_takes_long_nothing_is_stirred():
+    for seconds, part, share, is_stirred in (
+        (0.05, None, 1.0, True),  # of 0.12 that there are
+        (0.07, None, 1.0, False),
+        (0.07, FOREST, 0.5, True),
+        (0.2, FOREST, 0.5, False),
+    ):
+        track = stirred(1, share=share)
+        found = []
+        track._stir = lambda corpus, running, found=found: found.append(corpus)
+        track.part, track._whole_seconds = part, seconds
+        track.advance(FOREST, HELD_FOREST, lambda: False)
+        assert bool(found) == is_stirred
+
+
+def test_a_step_over_a_part_tells_how_long_one_over_all_takes():
+    track = stirred(1, part=FOREST, share=0.25)
+    assert track._whole_seconds == pytest.approx(4.0 * track.step_seconds)
+
+
 def test_a_turn_that_does_not_pay_is_taken_back(monkeypatch):
     track = stirred(1)
     before = track.parameters, list(track.steps), track.score

@@ -52,25 +52,36 @@ class StirredTrack(Track):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._in_vain = 0
+        self._whole_seconds = 0.0  # of a step over all strings
 
     def advance(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
         """Stir and train; or train and grow, at first and when stirring has lost its use."""
-        late = self.calm or self._in_vain >= IN_VAIN
+        late = self.calm or self._in_vain >= IN_VAIN or self._takes_long()
         if self.corpus is None or not self.size_scores or late:
-            super().advance(train, held_out, running)
+            self._go_on(train, held_out, running)
             return
         began = time.monotonic()
         before = self.parameters, list(self.steps), self.score, self.unfinished, self.part
         self._stir(self.corpus, running)
         self.score, self.unfinished = -float("inf"), True
         self.seconds += time.monotonic() - began
-        super().advance(train, held_out, running)
+        self._go_on(train, held_out, running)
         if self._pays(before[2]):
             self._in_vain = 0
         else:
             self.parameters, self.steps, self.score, self.unfinished, self.part = before
             self._in_vain += 1
         self.size_scores[self.n_states] = self.score
+
+    def _go_on(self, train: Forest, held_out: Forest, running: Callable[[], bool]) -> None:
+        share = 1.0 if self.part is None else self.share
+        super().advance(train, held_out, running)
+        self._whole_seconds = self.step_seconds / share
+
+    def _takes_long(self) -> bool:
+        """Tell whether drawing the first states, twice and as long as a step, takes too long."""
+        share = 1.0 if self.part is None else self.share
+        return 2.0 * share * self._whole_seconds > STIRRING * self.slice_seconds
 
     def _pays(self, before: float) -> bool:
         return self.score > before
