@@ -1,8 +1,9 @@
 """Which sizes chains climb with: a ladder for each family, then sizes beside the best.
 
 A machine of fewer states than the true one cannot do its work, and one of more has room for what it
-needs not and loses by it. Nobody knows the number beforehand. So small and large ones climb first, the small ones in less time; then sizes between,
-and the same again from other states, about what has come out best.
+needs not and loses by it. Nobody knows the number beforehand. So small and large ones climb first,
+the small ones in less time; then sizes between, and the same again from other states, about what
+has come out best.
 """
 
 from __future__ import annotations
